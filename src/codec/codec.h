@@ -80,9 +80,10 @@ typedef struct AvroSchema AvroSchema;
 typedef struct AvroField { Str name; int32_t id; AvroSchema *type; } AvroField;            /* id -1: none */
 struct AvroSchema {
     AvroKind kind;
-    Str name, logical;                                    /* logicalType or empty */
+    Str name, logical;                                    /* full name with its namespace; logicalType or empty */
     int32_t element_id, key_id, value_id;                 /* -1: none */
     int32_t size, precision, scale;                       /* fixed; decimal */
+    int32_t min_bytes;                                    /* no value of this type is encoded shorter */
     bool adjust_to_utc;
     AvroSchema *element;                                  /* array element, map value */
     struct { AvroField *p; size_t n, cap; } fields;       /* record */

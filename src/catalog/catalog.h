@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* catalog.h - everything durable that has a name.
+ *
+ * Owns the SQLite file catalog.db (WAL, synchronous=FULL); nobody else opens it.  Any thread may call; writers serialise
+ * inside, readers do not wait for them.  Results live in the caller's arena.  Never touches table data or the network.
+ *
+ * A catalog id is "<account>" (SQL name glue_catalog) or "<account>:s3tablescatalog/<bucket>" (SQL name: the bucket).
+ * A namespace of several levels is one Str joined by 0x1F.  Names are compared exactly. */
+#ifndef FIRN_CATALOG_H
+#define FIRN_CATALOG_H
+
+#include "base/base.h"
+#include "codec/codec.h"
+#include "iceberg/iceberg.h"
+
+typedef struct Catalog Catalog;
+
+/* Makes the file and the account's catalog when absent. `account` is fixed at first start: E_INVALID when it differs later. */
+NODISCARD Status cat_open(Str path, Str account, Str region, Catalog **ret, Error *err);
+void cat_close(Catalog *c);
+NODISCARD Status cat_reset(Catalog *c, Error *err);                      /* empties all but account and root key (test.reset) */
+NODISCARD Status cat_backup(Catalog *c, Str to_path, Error *err);
+NODISCARD Status cat_probe(Catalog *c, Error *err);                      /* can it be written now */
+Str cat_account(const Catalog *c);
+Str cat_region(const Catalog *c);
+
+/* ---- catalogs (warehouses) ---------------------------------------------------------------------------------------- */
+
+typedef struct CatWarehouse {
+    Str id, sql_name, kind;           /* kind: "account" or "table_bucket" */
+    Str arn;                          /* arn:aws:s3tables:<region>:<account>:bucket/<bucket>, or arn:aws:glue:<region>:<account>:catalog */
+    Str bucket;                       /* account: the warehouse bucket; table_bucket: its name (storage is a private bucket a table) */
+    int64_t created_ms;
+    Props props;
+} CatWarehouse;
+typedef VEC(CatWarehouse) CatWarehouses;
+NODISCARD Status cat_warehouse_create(Catalog *c, const CatWarehouse *w, Error *err);      /* E_EXISTS */
+/* By id, SQL name, ARN, or "" for the account's. E_NOT_FOUND. */
+NODISCARD Status cat_warehouse_get(Catalog *c, Arena *a, Str any_name, CatWarehouse *ret, Error *err);
+NODISCARD Status cat_warehouse_list(Catalog *c, Arena *a, CatWarehouses *ret, Error *err);
+NODISCARD Status cat_warehouse_delete(Catalog *c, Str id, Error *err);                     /* E_NOT_EMPTY */
+
+/* ---- namespaces ------------------------------------------------------------------------------------------------------ */
+
+typedef struct CatNamespace { Str catalog, name, uuid; int64_t created_ms; Str owner; Props props; } CatNamespace;
+typedef VEC(CatNamespace) CatNamespaces;
+NODISCARD Status cat_namespace_create(Catalog *c, const CatNamespace *n, Error *err);      /* E_EXISTS "Namespace already exists: x"; E_NOT_FOUND parent */
+NODISCARD Status cat_namespace_get(Catalog *c, Arena *a, Str catalog, Str name, CatNamespace *ret, Error *err);   /* E_NOT_FOUND "Namespace does not exist: x" */
+NODISCARD Status cat_namespace_props(Catalog *c, Str catalog, Str name, const Props *props, Error *err);          /* replaces all */
+NODISCARD Status cat_namespace_delete(Catalog *c, Str catalog, Str name, Error *err);      /* E_NOT_EMPTY "Namespace x is not empty." */
+typedef struct CatPage { Str after; int max; } CatPage;                  /* max 0: all; after: the last name seen, exclusive */
+NODISCARD Status cat_namespace_list(Catalog *c, Arena *a, Str catalog, Str parent, CatPage page, CatNamespaces *ret, Error *err);
+
+/* ---- relations: tables, views, materialized views ------------------------------------------------------------------------ */
+
+typedef enum { REL_TABLE, REL_VIEW, REL_MVIEW } RelKind;
+typedef struct CatRelation {
+    int64_t id;                       /* given by the catalog; never used again */
+    Str catalog, namespace, name;
+    RelKind kind;
+    Str uuid;                         /* of the Iceberg table or view */
+    Str metadata_location;
+    Str version_token;                /* 20 hex digits, new with every change of the pointer */
+    Str location;                     /* the storage prefix */
+    Str owner;                        /* ARN */
+    int64_t created_ms, updated_ms;
+    Json *extra;                      /* per-relation JSON of upper rooms (Glue parameters, …) or NULL */
+} CatRelation;
+typedef VEC(CatRelation) CatRelations;
+
+NODISCARD Status cat_relation_get(Catalog *c, Arena *a, Str catalog, Str ns, Str name, CatRelation *ret, Error *err);   /* E_NOT_FOUND "Table does not exist: ns.name" */
+NODISCARD Status cat_relation_by_id(Catalog *c, Arena *a, int64_t id, CatRelation *ret, Error *err);
+NODISCARD Status cat_relation_by_uuid(Catalog *c, Arena *a, Str uuid, CatRelation *ret, Error *err);
+/* kind_mask: bit 1 << RelKind. Ordered by name. */
+NODISCARD Status cat_relation_list(Catalog *c, Arena *a, Str catalog, Str ns, int kind_mask, CatPage page, CatRelations *ret, Error *err);
+/* The relation whose storage prefix holds this object location (longest prefix at a '/' boundary). E_NOT_FOUND: none. */
+NODISCARD Status cat_relation_by_location(Catalog *c, Arena *a, Str uri, CatRelation *ret, Error *err);
+NODISCARD Status cat_relation_extra(Catalog *c, int64_t id, const Json *extra, Error *err);
+
+/* ---- one transaction for everything that must change together --------------------------------------------------------------- */
+
+typedef enum { CH_CREATE, CH_SWAP, CH_DROP, CH_RENAME, CH_MVIEW, CH_RUN, CH_EVIDENCE, CH_DOC } CatChangeKind;
+typedef struct CatMview CatMview;
+typedef struct CatRun CatRun;
+typedef struct CatEvidence CatEvidence;
+typedef struct CatChange {
+    CatChangeKind kind;
+    CatRelation *relation;            /* CREATE: all but id, which is filled; SWAP, DROP: catalog, namespace, name (uuid checked when set) */
+    Str expected, next;               /* SWAP: metadata locations; DROP: expected may be empty */
+    Str new_location;                 /* SWAP: the storage prefix changed; empty: not */
+    Str new_namespace, new_name;      /* RENAME */
+    CatMview *mview;                  /* MVIEW: inserted or replaced; its relation_id 0 means the relation CREATEd before in this transaction */
+    CatRun *run;                      /* RUN: inserted or replaced */
+    CatEvidence *evidence;            /* EVIDENCE: appended; prev_hash must be the chain's head: E_CONFLICT */
+    Str doc_kind, doc_key;            /* DOC: value NULL deletes */
+    Json *doc;
+} CatChange;
+/* All or nothing. E_CONFLICT: a pointer is not as expected ("Commit failed: …"), nothing changed. E_EXISTS: name taken, "Table already exists: ns.t",
+ * "View with same name already exists: ns.t" and so on by the reference's texts. E_NOT_FOUND. Durable when it returns. */
+NODISCARD Status cat_commit(Catalog *c, CatChange *changes, size_t n, Error *err);
+
+/* ---- materialized views --------------------------------------------------------------------------------------------------------- */
+
+struct CatMview {
+    int64_t relation_id;
+    int managed;
+    Str definition;                   /* SQL as written */
+    Str dialect;                      /* "spark" or "postgres" */
+    Str definer;                      /* ARN */
+    Str comment;
+    int64_t schedule_s;               /* 0: none */
+    int64_t next_due_ms;              /* 0: none */
+    Str state;                        /* "CREATING", "ACTIVE", "FAILED" */
+    Str quarantine;                   /* reason; empty: none */
+    int64_t snapshot_id;              /* that the last refresh committed; 0: none */
+    Str metadata_location;            /* the pointer that the last refresh left */
+    int64_t view_version;             /* raised by OR REPLACE */
+    Json *sources;                    /* [{catalog, namespace, name, uuid, snapshot-id, metadata-location}] pinned by the last refresh */
+    Json *hidden;                     /* [{id, name, type}] hidden Iceberg fields */
+    Json *columns;                    /* definition's output columns */
+    Str last_type, last_reason, last_run;      /* FULL INCREMENTAL NONE */
+    int64_t last_refresh_ms;
+    int64_t created_ms;
+    Json *extra;
+};
+typedef VEC(CatMview) CatMviews;
+NODISCARD Status cat_mview_get(Catalog *c, Arena *a, int64_t relation_id, CatMview *ret, Error *err);       /* E_NOT_FOUND */
+NODISCARD Status cat_mview_list(Catalog *c, Arena *a, CatMviews *ret, Error *err);
+NODISCARD Status cat_mview_due(Catalog *c, Arena *a, int64_t now_ms, CatMviews *ret, Error *err);
+/* Views that read the relation with this uuid. */
+NODISCARD Status cat_mview_readers(Catalog *c, Arena *a, Str source_uuid, CatMviews *ret, Error *err);
+
+/* ---- refresh runs ------------------------------------------------------------------------------------------------------------------ */
+
+struct CatRun {
+    Str id;                           /* UUID */
+    int64_t relation_id;
+    Str status;                       /* STARTING RUNNING SUCCEEDED FAILED STOPPED */
+    Str type, reason, error, role, trigger;
+    int64_t created_ms, started_ms, finished_ms, rows_in, rows_changed, bytes, snapshot_id, full_estimate_us;
+};
+typedef VEC(CatRun) CatRuns;
+NODISCARD Status cat_run_get(Catalog *c, Arena *a, Str id, CatRun *ret, Error *err);
+NODISCARD Status cat_run_list(Catalog *c, Arena *a, int64_t relation_id, int max, CatRuns *ret, Error *err);      /* 0: of every view; newest first */
+/* Runs left STARTING or RUNNING by a dead server become FAILED; gives them. */
+NODISCARD Status cat_run_recover(Catalog *c, Arena *a, CatRuns *ret, Error *err);
+
+/* ---- evidence (design idea 2) ------------------------------------------------------------------------------------------------------- */
+
+struct CatEvidence { int64_t relation_id, seq, created_ms; Str hash, prev_hash, signature; Json *body; };   /* hash: of the canonical body text */
+typedef VEC(CatEvidence) CatEvidences;
+NODISCARD Status cat_evidence_head(Catalog *c, Arena *a, int64_t relation_id, CatEvidence *ret, Error *err);   /* E_NOT_FOUND: none yet */
+NODISCARD Status cat_evidence_list(Catalog *c, Arena *a, int64_t relation_id, CatEvidences *ret, Error *err);  /* oldest first */
+
+/* ---- principals' keys --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct CatKey {
+    Str id, secret, token;            /* AKIA…: no token; ASIA…: with one */
+    Str principal;                    /* ARN; arn:aws:iam::<account>:root */
+    int64_t created_ms, expires_ms;   /* 0: never */
+    Json *scope;                      /* session policy or NULL: see access/ */
+    int active;
+} CatKey;
+NODISCARD Status cat_key_put(Catalog *c, const CatKey *k, Error *err);       /* secrets are sealed at rest with the key file beside the catalog */
+NODISCARD Status cat_key_get(Catalog *c, Arena *a, Str id, CatKey *ret, Error *err);
+NODISCARD Status cat_key_delete(Catalog *c, Str id, Error *err);
+NODISCARD Status cat_key_expire(Catalog *c, int64_t now_ms, Error *err);     /* forgets sessions past their end */
+
+/* ---- documents: small durable JSON of upper rooms, by kind and key -------------------------------------------------------------------- */
+
+typedef struct CatDoc { Str kind, key; Json *value; } CatDoc;
+typedef VEC(CatDoc) CatDocs;
+NODISCARD Status cat_doc_get(Catalog *c, Arena *a, Str kind, Str key, Json **ret, Error *err);      /* E_NOT_FOUND */
+NODISCARD Status cat_doc_list(Catalog *c, Arena *a, Str kind, Str prefix, CatDocs *ret, Error *err);
+
+/* The server's signing key (Ed25519), made at first start in `evidence.key` beside the catalog, mode 0600. */
+NODISCARD Status cat_signing_key(Catalog *c, Arena *a, Str *seed, Str *pub, Error *err);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* duck.h - the SQL engine: open, run, typed rows in and out, quoting.
+ *
+ * Alone sees duckdb.h.  Knows no socket, no catalog, no object store: it is given SQL text that this program made
+ * and local file paths.  Users' text never comes here: see sql/.
+ * An engine is one in-memory database shared by all threads; a connection belongs to one thread at a time, except
+ * duck_interrupt, which any thread may call at any moment. */
+#ifndef FIRN_DUCK_H
+#define FIRN_DUCK_H
+
+#include "base/base.h"
+
+/* ---- types --------------------------------------------------------------------------------------------- */
+
+typedef enum {
+    DT_INVALID, DT_NULL, DT_BOOL, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_INT128, DT_UINT8, DT_UINT16, DT_UINT32,
+    DT_UINT64, DT_UINT128, DT_FLOAT, DT_DOUBLE, DT_DECIMAL, DT_STRING, DT_BINARY, DT_DATE, DT_TIME, DT_TIMESTAMP,
+    DT_TIMESTAMPTZ, DT_TIMESTAMP_NS, DT_TIMETZ, DT_INTERVAL, DT_UUID, DT_JSON, DT_LIST, DT_STRUCT, DT_MAP, DT_ENUM, DT_OTHER
+} DataTypeKind;
+typedef struct DataType DataType;
+struct DataType {
+    DataTypeKind kind;
+    int precision, scale;                         /* DT_DECIMAL */
+    int length;                                   /* DT_BINARY: Iceberg fixed(L) when > 0; DT_STRING: varchar(n) when > 0 */
+    size_t nchildren;                             /* LIST: 1; MAP: key, value; STRUCT: its fields */
+    DataType *children;
+    Str *names;                                   /* STRUCT */
+};
+/* The engine's own spelling: DECIMAL(10,2), STRUCT("a" INTEGER), INTEGER[], MAP(VARCHAR, BIGINT). */
+Str data_type_sql(Arena *a, const DataType *t);
+bool data_type_equal(const DataType *x, const DataType *y);
+
+/* ---- values -------------------------------------------------------------------------------------------- */
+
+typedef struct Value Value;
+struct Value {
+    DataTypeKind kind;                            /* DT_NULL: null, whatever the column */
+    const DataType *type;
+    union {
+        bool boolean;
+        int64_t integer;                          /* INT8..INT64, UINT8..UINT32; DATE days; TIME, TIMESTAMP[TZ] micros; TIMESTAMP_NS nanos */
+        __int128 wide;                            /* INT128, UINT64, UINT128; DECIMAL: the unscaled value, any precision */
+        double real;                              /* FLOAT, DOUBLE */
+        Str string;                               /* STRING, BINARY, JSON, ENUM, OTHER as text; UUID: 16 bytes big-endian; TIMETZ as text */
+        struct { int32_t months, days; int64_t micros; } interval;
+        struct { Value *p; size_t n; } items;     /* LIST; STRUCT: one a field; MAP: key, value, key, value … */
+    };
+};
+
+/* ---- engine and connections ----------------------------------------------------------------------------- */
+
+typedef struct DuckEngine DuckEngine;
+typedef struct DuckConn DuckConn;
+
+typedef struct DuckOptions {
+    Str path;                                     /* empty: in memory */
+    Str memory_limit;                             /* "4GB"; empty: 60 % of the machine's memory */
+    Str temp_dir;                                 /* spill files; made if absent */
+    int threads;                                  /* 0: as many as processors */
+} DuckOptions;
+
+/* Opens with extension loading, external remote access and configuration changes locked, TimeZone UTC, and our own
+ * scalar functions registered (duck_functions.c lists them: firn_bucket, firn_truncate, …). */
+NODISCARD Status duck_open(const DuckOptions *o, DuckEngine **ret, Error *err);
+void duck_close(DuckEngine *e);
+const char *duck_version(void);
+
+NODISCARD Status duck_connect(DuckEngine *e, DuckConn **ret, Error *err);
+void duck_disconnect(DuckConn *c);
+void duck_disconnectp(DuckConn **c);
+void duck_interrupt(DuckConn *c);                 /* the running call on c returns E_CANCELLED soon */
+
+/* Errors of the engine become ours by its error type, never by its text: E_CANCELLED, E_OVERFLOW, E_DIVISION,
+ * E_INVALID (conversion), E_SYNTAX and E_INTERNAL (generated SQL that does not bind is our defect), E_LIMIT (memory), E_IO.
+ * Generated text may raise: error('[DIVIDE_BY_ZERO] … SQLSTATE: 22012') keeps its text and gives err->sqlstate. */
+NODISCARD Status duck_exec(DuckConn *c, Str sql, Error *err);                /* may hold several statements */
+
+/* ---- results: pulled chunk by chunk, memory bounded by the engine --------------------------------------- */
+
+typedef struct DuckColumn { Str name; DataType type; } DuckColumn;
+typedef struct DuckResult DuckResult;
+/* Streaming: computed while it is read; ended by the next statement on the same connection. */
+NODISCARD Status duck_query(DuckConn *c, Str sql, DuckResult **ret, Error *err);
+/* Computed whole before it returns: for small results that must outlive other statements on the connection. */
+NODISCARD Status duck_query_held(DuckConn *c, Str sql, DuckResult **ret, Error *err);
+void duck_result_free(DuckResult *r);
+void duck_result_freep(DuckResult **r);
+size_t duck_ncols(const DuckResult *r);
+const DuckColumn *duck_col(const DuckResult *r, size_t i);
+int64_t duck_changed(const DuckResult *r);        /* rows changed by a COPY, INSERT, DELETE … */
+/* Next chunk of up to 2,048 rows; *nrows 0 at the end. Values read from the chunk before die with it. */
+NODISCARD Status duck_next(DuckResult *r, size_t *nrows, Error *err);
+bool duck_is_null(const DuckResult *r, size_t col, size_t row);
+/* One cell. Strings point into the chunk (valid until the next duck_next) except nested ones, which live in `a`. */
+Value duck_value(Arena *a, const DuckResult *r, size_t col, size_t row);
+
+/* The first cell of the first row; *has false when there is no row or it is null. */
+NODISCARD Status duck_scalar_i64(DuckConn *c, Str sql, int64_t *ret, bool *has, Error *err);
+NODISCARD Status duck_scalar_str(DuckConn *c, Arena *a, Str sql, Str *ret, bool *has, Error *err);
+
+/* Names and types of a query's columns without running it. */
+typedef VEC(DuckColumn) DuckColumns;
+NODISCARD Status duck_describe(DuckConn *c, Arena *a, Str sql, DuckColumns *ret, Error *err);
+
+/* ---- rows in --------------------------------------------------------------------------------------------- */
+
+/* A temporary table of this connection filled from C; dropped by duck_exec("DROP TABLE …") or with the connection. */
+typedef struct DuckAppender DuckAppender;
+NODISCARD Status duck_temp_table(DuckConn *c, Str name, const DuckColumn *cols, size_t ncols, DuckAppender **ret, Error *err);
+void duck_append(DuckAppender *ap, const Value *v);          /* next cell; sticky error */
+void duck_append_null(DuckAppender *ap);
+void duck_append_i64(DuckAppender *ap, int64_t v);
+void duck_append_str(DuckAppender *ap, Str v);
+void duck_end_row(DuckAppender *ap);
+NODISCARD Status duck_append_done(DuckAppender *ap, Error *err);             /* flushes and frees, also on error */
+
+/* ---- text that is safe inside SQL ------------------------------------------------------------------------ */
+
+void sql_ident(StrBuf *b, Str name);              /* "na""me" */
+void sql_lit(StrBuf *b, Str text);                /* 'te''xt'; NUL bytes are an error upstream: they are dropped here */
+void sql_value(StrBuf *b, const Value *v);        /* a literal with a cast that gives exactly this value */
+Str sql_ident_str(Arena *a, Str name);
+Str sql_lit_str(Arena *a, Str text);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ivm.h - the compiler of incremental view maintenance: a bound query in, a plan of delta SQL out.
+ *
+ * Pure: no I/O, no clock, no engine.  The plan is text over relation names that the caller provides as views or
+ * tables of one engine connection:
+ *
+ *   s<i>_old, s<i>_new   source i at the version of the last refresh, and now: the columns of its BoundTable,
+ *                        under their engine names
+ *   s<i>_chg             the change of source i: the same columns and __w BIGINT, a signed weight, consolidated
+ *                        (no two rows equal, no zero weight)
+ *   v                    the stored rows of the view: visible columns (engine names), hidden columns, and
+ *                        __file VARCHAR, __pos BIGINT, which say where a stored row lies
+ *
+ * Sources are numbered by distinct BoundTable.id in order of appearance; a table used twice is one source, each
+ * use a leaf of its own.  Rules and their sources: spec/ivm.md section 2 (Z-sets; telescoping joins; outer, semi
+ * and set operations by counting in the old and the new state; aggregates by hidden sums and counts).
+ *
+ * Property (tested at random): stored rows after apply(plan) equal full_sql on s<i>_new, as bags. */
+#ifndef FIRN_IVM_H
+#define FIRN_IVM_H
+
+#include "base/base.h"
+#include "sql/sql.h"
+
+typedef enum {
+    IVM_BAG,          /* no state: the delta of the rows themselves */
+    IVM_MERGE,        /* grouped or global aggregate whose state merges; hidden columns */
+    IVM_REPLACE,      /* rows of the affected keys are replaced by the query restricted to them */
+    IVM_FULL_ONLY     /* not incremental: `reason` says which construct */
+} IvmShape;
+
+typedef struct IvmColumn { Str name, engine; DataType type; int nullable; } IvmColumn;    /* hidden: name = engine = "__ivm_…" */
+typedef VEC(IvmColumn) IvmColumns;
+
+typedef struct IvmView IvmView;        /* compiled once for a definition */
+
+/* The query must be bound.  Never fails for a construct it does not know: the shape is then IVM_FULL_ONLY.
+ * Errors: E_LIMIT (a plan larger than the limits), E_INTERNAL. */
+NODISCARD Status ivm_compile(Arena *a, const Query *q, IvmView **ret, Error *err);
+
+IvmShape ivm_shape(const IvmView *v);
+/* One line: the construct that makes the view full only ("window function row_number() at position 31"), or, for an
+ * incremental view, how it is kept ("aggregate merged by hidden state"). */
+Str ivm_reason(const IvmView *v);
+/* Every construct met, for statistics: "inner join", "left join", "count", "having", … */
+const StrVec *ivm_constructs(const IvmView *v);
+const IvmColumns *ivm_visible(const IvmView *v);
+const IvmColumns *ivm_hidden(const IvmView *v);      /* stored beside the visible ones in the same files */
+size_t ivm_nsources(const IvmView *v);
+const BoundTable *ivm_source(const IvmView *v, size_t i);
+
+/* The whole result, visible then hidden columns, over s<i>_new. */
+NODISCARD Status ivm_full_sql(Arena *a, const IvmView *v, Str *ret, Error *err);
+/* The query alone, visible columns only, over s<i>_new: what the user wrote (the oracle of tests and of verify --deep). */
+NODISCARD Status ivm_query_sql(Arena *a, const IvmView *v, Str *ret, Error *err);
+
+typedef struct IvmChange { int changed; int has_deletes; } IvmChange;     /* one a source; empty deltas drop out of the plan */
+
+typedef struct IvmStep { Str name, sql; } IvmStep;   /* CREATE TEMP TABLE name AS sql, in order */
+typedef struct IvmPlan {
+    VEC(IvmStep) steps;
+    Str delete_sql;        /* SELECT __file, __pos: stored rows that go; empty when none can */
+    Str insert_sql;        /* SELECT visible…, hidden…: rows that come */
+    Str check_sql;         /* SELECT count(*) of broken invariants (negative counts, a row to delete that is not there);
+                              non-zero: the stored state is wrong, refresh in full. Empty: nothing to check */
+} IvmPlan;
+
+/* A plan for one refresh. E_UNSUPPORTED for IVM_FULL_ONLY. */
+NODISCARD Status ivm_plan(Arena *a, const IvmView *v, const IvmChange *changes, IvmPlan **ret, Error *err);
+
+/* For golden files and EXPLAIN: the plan as readable text. */
+Str ivm_plan_text(Arena *a, const IvmView *v, const IvmPlan *p);
+
+#endif
