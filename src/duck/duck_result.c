@@ -203,6 +203,15 @@ static Str timetz_of(Arena *a, duckdb_time_tz v)
     return str_fmt(a, "%s%c%02d:%02d", s.p, t.offset < 0 ? '-' : '+', off / 3600, off / 60 % 60);
 }
 
+/* A cell inside a nested value: its string is copied, so that the whole value outlives the chunk. */
+static Value inner(Arena *a, const Shape *s, duckdb_vector v, size_t row)
+{
+    Value r = cell(a, s, v, row);
+    if (r.kind == DT_STRING || r.kind == DT_BINARY || r.kind == DT_JSON || r.kind == DT_OTHER)
+        r.string = str_dup(a, r.string);
+    return r;
+}
+
 static Value list_of(Arena *a, const Shape *s, duckdb_vector v, size_t row)
 {
     Value r = { .kind = s->type->kind, .type = s->type };
@@ -216,11 +225,11 @@ static Value list_of(Arena *a, const Shape *s, duckdb_vector v, size_t row)
     r.items.p = arena_array(a, Value, r.items.n + 1);
     for (size_t i = 0; i < e.length; i++) {
         if (!is_map) {
-            r.items.p[i] = cell(a, &s->children[0], child, e.offset + i);
+            r.items.p[i] = inner(a, &s->children[0], child, e.offset + i);
             continue;
         }
-        r.items.p[2 * i] = cell(a, &s->children[0], duckdb_struct_vector_get_child(child, 0), e.offset + i);
-        r.items.p[2 * i + 1] = cell(a, &s->children[1], duckdb_struct_vector_get_child(child, 1), e.offset + i);
+        r.items.p[2 * i] = inner(a, &s->children[0], duckdb_struct_vector_get_child(child, 0), e.offset + i);
+        r.items.p[2 * i + 1] = inner(a, &s->children[1], duckdb_struct_vector_get_child(child, 1), e.offset + i);
     }
     return r;
 }
@@ -232,7 +241,7 @@ static Value struct_of(Arena *a, const Shape *s, duckdb_vector v, size_t row)
     r.items.n = s->nchildren;
     r.items.p = arena_array(a, Value, s->nchildren + 1);
     for (size_t i = 0; i < s->nchildren; i++)
-        r.items.p[i] = cell(a, &s->children[i], duckdb_struct_vector_get_child(v, i), row);
+        r.items.p[i] = inner(a, &s->children[i], duckdb_struct_vector_get_child(v, i), row);
     return r;
 }
 
