@@ -7,10 +7,11 @@
 
 enum {
     AVRO_MAX_DEPTH     = 128,                  /* of a schema and of a value */
-    AVRO_MAX_FIELDS    = 100 * 1000,           /* of one record or union */
+    AVRO_MAX_FIELDS    = 10 * 1000,            /* of one record or union */
     AVRO_MAX_FIXED     = 16 * 1024 * 1024,
     AVRO_MAX_PRECISION = 1000,
     AVRO_MAX_VALUES    = 16 * 1024 * 1024,     /* decoded from one file */
+    AVRO_VALUES_A_BYTE = 4,                    /* a value takes a byte, but for records around it */
     AVRO_MAX_EMPTY     = 64 * 1024,            /* elements of one array or block that take no bytes */
     AVRO_SYNC          = 16,
     AVRO_BLOCK_BYTES   = 64 * 1024,            /* a block is closed when it holds this much */
