@@ -17,7 +17,7 @@ typedef struct Job { WriteFn fn; void *arg; Error *err; Status status; int done;
 
 struct Index {
     char *path;
-    int sync, memory;
+    int sync;
     Db writer;
     pthread_mutex_t mu;
     pthread_cond_t changed;
@@ -233,6 +233,10 @@ static Status run_batch(Index *x, Job *batch, Error *err)
 
 static void run_job(Db *db, Job *j)
 {
+    if (sqlite3_get_autocommit(db->h)) {                         /* an earlier job's error ended the transaction */
+        j->status = FAIL(j->err, E_IO, "store index: the transaction was rolled back");
+        return;
+    }
     j->status = db_exec(db, "SAVEPOINT job", j->err);
     if (j->status != OK)
         return;

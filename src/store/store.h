@@ -6,6 +6,7 @@
  * an object is replaced by writing a new file and swapping the index row, so readers of the old bytes never see a mixture.
  * A put is durable when it returns: file synced, folder synced, index committed with synchronous=FULL.
  * Any thread may call.  Nothing here knows who asks: rights are checked above (access/).
+ * What is not found says which by err->kind: NoSuchBucket, NoSuchKey, NoSuchUpload.
  * The memory backend is the same interface for tests and can fail on its n-th call. */
 #ifndef FIRN_STORE_H
 #define FIRN_STORE_H
@@ -56,7 +57,7 @@ typedef struct ObjectInfo {
     StrVec part_sizes;            /* multipart: decimal sizes in order */
 } ObjectInfo;
 
-typedef struct PutCondition { int if_none_match; Str if_match; } PutCondition;    /* if_match: an etag or empty */
+typedef struct PutCondition { int if_none_match; Str if_match; } PutCondition;    /* if_match: an etag, "*" or empty */
 
 /* Writing: open, add bytes, then commit or abandon.  Nothing is visible before the commit. */
 typedef struct StoreWriter StoreWriter;
@@ -66,7 +67,8 @@ void store_put_headers(StoreWriter *w, const Props *headers, const Props *tags);
 /* MD5, SHA-256, CRC32, CRC32C, CRC64NVME, SHA-1 of what was added, raw bytes; the last three only if asked for before the first add. */
 void store_put_want(StoreWriter *w, HashKind kind);
 Str store_put_hash(StoreWriter *w, Arena *a, HashKind kind);
-/* E_CONFLICT: the condition does not hold. Frees w, also on error. */
+/* E_CONFLICT: the condition does not hold (err->kind NoSuchKey: if_match, and there is no object). E_NOT_FOUND: the bucket
+ * is gone. Frees w, also on error. */
 NODISCARD Status store_put_commit(StoreWriter *w, const PutCondition *cond, Arena *a, ObjectInfo *ret, Error *err);
 void store_put_abandon(StoreWriter *w);
 void store_put_abandonp(StoreWriter **w);
@@ -86,6 +88,7 @@ NODISCARD Status store_open_fd(Store *s, Arena *a, Str uri, int *fd, ObjectInfo 
 /* A path that the engine can open: the object's own file (local), or a bounded cache's copy (remote). */
 NODISCARD Status store_local_path(Store *s, Arena *a, Str uri, Str *ret, Error *err);
 NODISCARD Status store_delete(Store *s, Str uri, Error *err);                             /* absent is OK */
+NODISCARD Status store_delete_if(Store *s, Str uri, const PutCondition *cond, Error *err);   /* E_CONFLICT; absent with a condition: E_NOT_FOUND */
 NODISCARD Status store_set_tags(Store *s, Str uri, const Props *tags, Error *err);
 NODISCARD Status store_copy(Store *s, Str from, Str to, const Props *headers, const Props *tags, const PutCondition *cond, Arena *a, ObjectInfo *ret, Error *err);   /* headers NULL: the source's */
 
@@ -106,11 +109,12 @@ NODISCARD Status store_upload_start(Store *s, Arena *a, const UploadInfo *u, Str
 NODISCARD Status store_upload_get(Store *s, Arena *a, Str bucket, Str key, Str id, UploadInfo *ret, Error *err);   /* E_NOT_FOUND */
 NODISCARD Status store_upload_list(Store *s, Arena *a, Str bucket, Str prefix, UploadInfos *ret, Error *err);
 /* A part is written like an object; the writer comes from here and is committed by store_part_commit. */
-NODISCARD Status store_part_open(Store *s, Str upload_id, int number, StoreWriter **ret, Error *err);
-NODISCARD Status store_part_commit(StoreWriter *w, Arena *a, PartInfo *ret, Error *err);
+NODISCARD Status store_part_open(Store *s, Str upload_id, int number, StoreWriter **ret, Error *err);   /* E_NOT_FOUND, kind NoSuchUpload */
+NODISCARD Status store_part_commit(StoreWriter *w, const Props *checksums, Arena *a, PartInfo *ret, Error *err);
 NODISCARD Status store_part_list(Store *s, Arena *a, Str upload_id, PartInfos *ret, Error *err);
-/* Joins the named parts in order. E_INVALID: unknown part or wrong etag (err->kind InvalidPart), order (InvalidPartOrder), a part but the last under 5 MiB (EntityTooSmall). */
-NODISCARD Status store_upload_complete(Store *s, Str upload_id, const PartInfos *parts, const PutCondition *cond, Arena *a, ObjectInfo *ret, Error *err);
+/* Joins the named parts in order. E_INVALID: unknown part or wrong etag (err->kind InvalidPart), order (InvalidPartOrder), a part but the last under 5 MiB (EntityTooSmall).
+ * E_CONFLICT as for a put; the upload stays. `extra` headers are added to those of the upload (may be NULL). */
+NODISCARD Status store_upload_complete(Store *s, Str upload_id, const PartInfos *parts, const PutCondition *cond, const Props *extra, Arena *a, ObjectInfo *ret, Error *err);
 NODISCARD Status store_upload_abort(Store *s, Str upload_id, Error *err);
 
 /* Empties everything (test.reset). */

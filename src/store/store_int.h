@@ -118,7 +118,8 @@ void props_copy(Arena *a, const Props *from, Props *ret);
 
 /* ---- put.c: writers, used by objects, parts and file: locations ------------------------------------------------- */
 
-typedef struct Hashes { Hasher *h[HASH_CRC64NVME + 1]; Str done[HASH_CRC64NVME + 1]; } Hashes;
+typedef struct Digest { char p[32]; size_t n; } Digest;
+typedef struct Hashes { Hasher *h[HASH_CRC64NVME + 1]; Digest done[HASH_CRC64NVME + 1]; } Hashes;
 void hashes_start(Hashes *h);                       /* MD5 and SHA-256 */
 void hashes_add(Hashes *h, Str bytes);
 Str hashes_get(Hashes *h, Arena *a, HashKind kind); /* raw; "" when not asked for */
