@@ -68,18 +68,30 @@ typedef enum { FN_UNBOUND, FN_SCALAR, FN_AGGREGATE, FN_WINDOW, FN_TABLE } FuncCl
 typedef struct FuncCall {
     StrVec name;                       /* as written: parts */
     Str canonical;                     /* bound: lower-case dialect-free name: "sum", "count", "avg", "count_star", "regexp_extract" … */
-    Str engine;                        /* bound: the engine's function; empty: printed by canonical name's own rule */
+    Str engine;                        /* bound: the engine's function, or with `$` a template ($1 … an argument, $* all of them);
+                                          empty: printed by canonical name's own rule */
     FuncClass class;
     int distinct, ignore_nulls, star;  /* star: count(*) */
     int volatile_;                     /* bound: not deterministic (rand, uuid, now, current_date …) */
     Expr *filter;                      /* FILTER (WHERE …) */
     OrderVec order;                    /* ordered aggregates, WITHIN GROUP */
+    int within_group;                  /* the order was written WITHIN GROUP (…) */
     WindowSpec *over;                  /* NULL: no OVER */
 } FuncCall;
 
+/* Spellings with a grammar of their own come out of the parser as plain calls:
+ *   EXTRACT(year FROM x)  extract('year', x), the unit in lower case     x AT TIME ZONE z      timezone(z, x)
+ *   POSITION(a IN b)      position(a, b)       TRIM(BOTH c FROM x)       trim_both|trim_leading|trim_trailing(x[, c])
+ *   SUBSTRING(x FROM a FOR b)  substring(x, a, b)   OVERLAY(x PLACING y FROM a FOR b)  overlay(x, y, a[, b])
+ *   DATEADD(day, 1, x), DATEDIFF, TIMESTAMPADD … with a bare unit: the unit is a string literal in lower case
+ *   CURRENT_DATE and its kin without parentheses: a call without arguments
+ *   EX_CAST: name[0] is the type as written ("pg_catalog.regclass"), type its DataType.  Spark's typed literals are
+ *   EX_LITERAL, PostgreSQL's (date '…') EX_CAST of a string; intervals are EX_LITERAL in both.
+ *   EX_ARRAY with `query`: ARRAY(query).  EX_STAR with an argument: (row).*.  OP_OTHER: name[0] is the operator's text.
+ *   EX_LITERAL: value.type points to the node's own `type`. */
 struct Expr {
     ExprKind kind;
-    int position;                      /* byte offset in the statement, 1-based; 0: made by us */
+    int position;                      /* byte offset in the text that was parsed, 1-based; 0: made by us */
     Op op;
     int negated, try_cast, all, param, has_operand;
     Value value;                       /* EX_LITERAL */
@@ -158,7 +170,7 @@ struct Select {
 typedef enum { BODY_SELECT, BODY_SETOP, BODY_VALUES } BodyKind;
 typedef enum { SETOP_UNION, SETOP_INTERSECT, SETOP_EXCEPT } SetOp;
 
-typedef struct Cte { Str name; StrVec columns; Query *query; int recursive, position; } Cte;
+typedef struct Cte { Str name; StrVec columns; Query *query; int recursive, position; Str engine; } Cte;   /* engine: its name in engine text, after binding */
 
 struct Query {
     VEC(Cte) ctes;
@@ -168,7 +180,7 @@ struct Query {
     int all, by_name;
     Query *left, *right;               /* BODY_SETOP */
     struct { ExprVec *p; size_t n, cap; } rows;     /* BODY_VALUES */
-    OrderVec order;
+    OrderVec order;                    /* bound: EX_COLUMN with rel NULL is the query's own output column `col` */
     int spark_sort;                    /* 1: SORT BY, 2: CLUSTER BY, 3: DISTRIBUTE BY was written (definition rules) */
     Expr *limit, *offset;
     int position, end;                 /* byte range in the statement's text */
@@ -294,12 +306,16 @@ typedef struct Binder {
     int64_t now_us;
     Str current_user, current_catalog, current_namespace;
     int case_sensitive;
+    Str text;                           /* the statement's text; tells whether a name was quoted; may be empty */
+    int aliases;                        /* in and out: engine aliases given so far (t1, t2 …); views bound on the way may go on from it */
 } Binder;
 
 /* Bind in place: names, types, functions, implicit casts, Spark's result types. E_INVALID with position and the dialect's text. */
 NODISCARD Status sql_bind_query(Arena *a, Binder *b, Query *q, Error *err);
 /* An expression over one relation (UPDATE, DELETE, CHECK): `from` is bound first when it is not. */
 NODISCARD Status sql_bind_expr(Arena *a, Binder *b, TableRef *from, Expr *e, Error *err);
+/* An engine error in the dialect's words: "[DIVIDE_BY_ZERO] … SQLSTATE: 22012", "division by zero"; others are left alone. */
+void sql_engine_error(Dialect d, Error *err);
 /* Wrap e in the cast that storing it into `to` needs (Spark's store assignment, ANSI): E_INVALID when there is none. */
 NODISCARD Status sql_assign_cast(Arena *a, Dialect d, Expr **e, const DataType *to, Str column, Error *err);
 

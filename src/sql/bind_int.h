@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bind_int.h - what the files of the binder and the printer share; private to bind_*.c, func_*.c and print_*.c. */
+#ifndef FIRN_SQL_BIND_INT_H
+#define FIRN_SQL_BIND_INT_H
+
+#include "sql/sql.h"
+
+/* ---- names in sight ---------------------------------------------------------------------------------------- */
+
+/* A column that a name may mean. `merged`: the value of a USING column; `hidden`: reachable by its qualifier only. */
+typedef struct Visible { Str name; TableRef *rel; int col; Expr *merged; int hidden; } Visible;
+typedef VEC(Visible) Visibles;
+
+typedef enum { CL_FROM, CL_WHERE, CL_ITEM, CL_GROUP, CL_HAVING, CL_ORDER } Clause;
+
+/* One query level: what its FROM offers, and its output names for ORDER BY and HAVING. */
+typedef struct Level Level;
+struct Level {
+    Level *outer;
+    Visibles visible;
+    Clause clause;
+    Select *select;                     /* NULL while a set operation's ORDER BY is bound */
+    size_t nitems;                      /* select items bound so far: later ones may use their aliases */
+    BoundColumns *output;               /* set operation: output columns */
+    int in_aggregate;
+    int aggregates, windows;            /* seen so far */
+};
+
+typedef struct CteScope CteScope;
+struct CteScope { CteScope *outer; Cte *cte; Query *query; BoundColumns *columns; int recursive; };
+
+typedef struct Bind {
+    Arena *a;
+    Binder *b;
+    Error *err;
+    int spark;
+    int next_alias, next_cte;
+    int depth;
+    CteScope *ctes;
+    Map probes;                         /* probe text -> DataType * */
+} Bind;
+
+/* Raise at a position; in the spark dialect " SQLSTATE: xxxxx" is put behind the text. */
+Status bind_fail(Bind *b, int position, const char *sqlstate, const char *origin, const char *fmt, ...) PRINTF_LIKE(5, 6);
+#define BIND_FAIL(b, position, sqlstate, ...) bind_fail((b), (position), (sqlstate), ORIGIN, __VA_ARGS__)
+
+NODISCARD Status bind_query(Bind *b, Level *outer, Query *q);
+NODISCARD Status bind_select(Bind *b, Level *outer, Query *q);
+NODISCARD Status bind_order(Bind *b, Level *l, Query *q);
+NODISCARD Status bind_limit(Bind *b, Query *q);
+NODISCARD Status bind_from(Bind *b, Level *l, TableRef *t, Visibles *ret);
+NODISCARD Status bind_table_function(Bind *b, Level *l, TableRef *t);
+NODISCARD Status bind_expr(Bind *b, Level *l, Expr **e);
+NODISCARD Status bind_column(Bind *b, Level *l, Expr **e);
+NODISCARD Status bind_star(Bind *b, Level *l, const SelectItem *item, SelectItems *ret);
+NODISCARD Status bind_binary(Bind *b, Expr **e);
+NODISCARD Status bind_unary(Bind *b, Expr **e);
+NODISCARD Status bind_cast(Bind *b, Expr **e);
+NODISCARD Status bind_function(Bind *b, Level *l, Expr **e);
+NODISCARD Status bind_grouping_check(Bind *b, Level *l, Query *q);
+NODISCARD Status bind_rows(Bind *b, Level *l, ExprVec *rows, size_t n, BoundColumns *ret, int position);
+
+/* The name of an output column that has no alias. */
+Str bind_auto_name(Bind *b, const Expr *e);
+/* Give every column an engine name that is unique without regard to case. */
+void bind_engine_names(Bind *b, BoundColumns *cols);
+Str bind_new_alias(Bind *b);
+bool bind_name_eq(const Bind *b, Str x, Str y);
+bool expr_equal(const Expr *x, const Expr *y);
+
+/* ---- types --------------------------------------------------------------------------------------------------- */
+
+DataType ty(DataTypeKind k);
+DataType ty_decimal(int precision, int scale);
+DataType ty_bounded(int precision, int scale);          /* Spark's adjustPrecisionScale */
+DataType ty_list(Arena *a, DataType element);
+bool ty_is_integer(const DataType *t);
+bool ty_is_numeric(const DataType *t);
+bool ty_is_real(const DataType *t);
+bool ty_is_text(const DataType *t);
+bool ty_is_time(const DataType *t);                      /* DATE, TIMESTAMP … */
+bool ty_unknown(const DataType *t);                      /* NULL, or a parameter without a type yet */
+DataType ty_as_decimal(const DataType *t);               /* the decimal that holds an integer type */
+DataType ty_of_literal(const Expr *e);                   /* integers as the smallest decimal (Spark's fromLiteral) */
+/* The type that both can be cast to without being asked; false: there is none. */
+bool ty_common(Bind *b, const DataType *x, const DataType *y, DataType *ret);
+/* Wrap *e in a cast to t, unless it has it; literals and parameters take the type directly. */
+void bind_to(Bind *b, Expr **e, DataType t);
+/* The same as a checked implicit cast: E_INVALID when Spark's ANSI rules forbid it. */
+NODISCARD Status bind_coerce(Bind *b, Expr **e, DataType t, const char *what);
+/* All of them to their common type. */
+NODISCARD Status bind_unify(Bind *b, Expr **const *es, size_t n, int position, DataType *ret);
+Str bind_type_name(Bind *b, const DataType *t);
+
+Expr *bx_new(Arena *a, ExprKind kind, int position);
+Expr *bx_int(Arena *a, int64_t v);
+Expr *bx_str(Arena *a, Str s);
+Expr *bx_bool(Arena *a, int v);
+Expr *bx_column(Arena *a, TableRef *rel, int col);
+Expr *bx_binary(Arena *a, Op op, Expr *l, Expr *r, DataType t);
+/* A bound call of an engine function by name. */
+Expr *bx_call(Arena *a, const char *canonical, const char *engine, DataType t, Expr *x, Expr *y);
+
+/* ---- the list of functions ------------------------------------------------------------------------------------- */
+
+enum { FD_SPARK = 1, FD_POSTGRES = 2, FD_BOTH = 3 };
+enum { FF_VOLATILE = 1, FF_NO_CAST = 2, FF_ANY_SPECIAL = 4 };
+
+/* args, one letter an argument, `*` repeats the last: s string, i int, l bigint, d double, b boolean, D date, t timestamp,
+ *   B binary, n numeric, x anything, c common type of all c, a array, m map, j JSON text.  Lower bound in `min`.
+ * ret: the same letters, or 1 2 3 the type of that argument, e element of argument 1, A array of c, T timestamptz,
+ *   V interval, ? asked from the engine, ! decided in func_special.c by `canonical`.
+ * engine: NULL the same name; with `$`: a template ($1 … an argument, $* all). */
+typedef struct FuncSpec {
+    const char *name;
+    unsigned char dialects, class;       /* FuncClass */
+    signed char min, max;                /* max -1: any number */
+    const char *args, *ret, *engine;
+    int flags;
+    const char *canonical;               /* NULL: the same name */
+} FuncSpec;
+
+/* The entry for a lower-case name, NULL: not on the list. */
+const FuncSpec *func_find(Str name, Dialect d);
+size_t func_count(void);
+/* func_special.c: result types (and rewriting) of the entries marked `!`. */
+NODISCARD Status func_special(Bind *b, Level *l, Expr **e, const FuncSpec *spec);
+NODISCARD Status bind_probe(Bind *b, const Expr *e, Str engine, DataType *ret);
+
+#endif
