@@ -19,7 +19,7 @@ typedef struct Catalog Catalog;
 NODISCARD Status cat_open(Str path, Str account, Str region, Catalog **ret, Error *err);
 void cat_close(Catalog *c);
 NODISCARD Status cat_reset(Catalog *c, Error *err);                      /* empties all but account and root key (test.reset) */
-NODISCARD Status cat_backup(Catalog *c, Str to_path, Error *err);
+NODISCARD Status cat_backup(Catalog *c, Str to_path, Error *err);        /* catalog.db alone: catalog.key and evidence.key are copied by the caller. E_EXISTS */
 NODISCARD Status cat_probe(Catalog *c, Error *err);                      /* can it be written now */
 Str cat_account(const Catalog *c);
 Str cat_region(const Catalog *c);
@@ -75,6 +75,8 @@ NODISCARD Status cat_relation_by_uuid(Catalog *c, Arena *a, Str uuid, CatRelatio
 NODISCARD Status cat_relation_list(Catalog *c, Arena *a, Str catalog, Str ns, int kind_mask, CatPage page, CatRelations *ret, Error *err);
 /* The relation whose storage prefix holds this object location (longest prefix at a '/' boundary). E_NOT_FOUND: none. */
 NODISCARD Status cat_relation_by_location(Catalog *c, Arena *a, Str uri, CatRelation *ret, Error *err);
+/* Some relation whose storage prefix lies strictly below this location, a managed view first. E_NOT_FOUND: none. */
+NODISCARD Status cat_relation_below(Catalog *c, Arena *a, Str uri, CatRelation *ret, Error *err);
 NODISCARD Status cat_relation_extra(Catalog *c, int64_t id, const Json *extra, Error *err);
 
 /* ---- one transaction for everything that must change together --------------------------------------------------------------- */

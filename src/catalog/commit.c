@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* commit.c - one transaction for everything that must change together.
+ *
+ * Changes are applied in order inside one SQLite transaction; the first that does not hold undoes all.  Every pointer change draws a
+ * new version token.  Invariants: (1) a relation's pointer moves only by compare-and-swap; (2) the evidence chain only grows at its
+ * head; (3) a relation's name is taken by at most one table, view or materialized view. */
+#include "catalog/catalog_int.h"
+
+typedef struct Commit { Db *db; Arena *a; int64_t last_id, now_ms; Error *err; } Commit;
+
+static Str new_token(Arena *a)
+{
+    char bytes[10];
+    rand_bytes(bytes, sizeof bytes);
+    return hex_encode(a, str_n(bytes, sizeof bytes));
+}
+
+static Status current(Commit *t, const CatRelation *want, CatRelation *ret)
+{
+    QUERY(q, t->db, "SELECT " RELATION_COLUMNS " FROM relation r WHERE catalog = ? AND namespace = ? AND name = ?", t->err);
+    q_text(&q, want->catalog);
+    q_text(&q, want->namespace);
+    q_text(&q, want->name);
+    if (q_next(&q)) {
+        relation_row(&q, t->a, ret);
+        return q_status(&q);
+    }
+    TRY(q_status(&q));
+    return FAIL(t->err, E_NOT_FOUND, "%s does not exist: " STR_FMT, want->kind == REL_VIEW ? "View" : "Table",
+                STR_ARG(display_name(t->a, want->namespace, want->name)));
+}
+
+static Status name_must_be_free(Commit *t, const CatRelation *r)
+{
+    CatRelation old = {0};
+    Status s = current(t, r, &old);
+    if (s == E_NOT_FOUND)
+        return OK;
+    TRY(s);
+    int view = r->kind == REL_VIEW, old_view = old.kind == REL_VIEW;
+    const char *what = view && old_view ? "View already exists" : view ? "Table with same name already exists"
+                     : old_view ? "View with same name already exists" : "Table already exists";
+    return FAIL(t->err, E_EXISTS, "%s: " STR_FMT, what, STR_ARG(display_name(t->a, r->namespace, r->name)));
+}
+
+static Status do_create(Commit *t, CatRelation *r)
+{
+    TRY(namespace_must_exist(t->db, r->catalog, r->namespace, t->err));
+    TRY(name_must_be_free(t, r));
+    QUERY(q, t->db, "INSERT INTO relation(catalog, namespace, name, kind, uuid, metadata_location, version_token, location, owner,"
+                    " created_ms, updated_ms, extra) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", t->err);
+    q_text(&q, r->catalog);
+    q_text(&q, r->namespace);
+    q_text(&q, r->name);
+    q_int(&q, r->kind);
+    q_text(&q, r->uuid);
+    q_text(&q, r->metadata_location);
+    q_text(&q, r->version_token.n > 0 ? r->version_token : new_token(t->a));
+    q_text(&q, trimmed_location(r->location));
+    q_text(&q, r->owner);
+    q_int(&q, r->created_ms ? r->created_ms : t->now_ms);
+    q_int(&q, r->updated_ms ? r->updated_ms : t->now_ms);
+    q_json(&q, t->a, r->extra);
+    TRY(q_run(&q));
+    r->id = t->last_id = sqlite3_last_insert_rowid(t->db->h);
+    return OK;
+}
+
+static Status same_relation(Commit *t, const CatRelation *want, const CatRelation *have)
+{
+    if (want->uuid.n == 0 || str_eq(want->uuid, have->uuid))
+        return OK;
+    return FAIL(t->err, E_CONFLICT, "Commit failed: " STR_FMT " was replaced: its UUID is " STR_FMT ", not " STR_FMT,
+                STR_ARG(display_name(t->a, want->namespace, want->name)), STR_ARG(have->uuid), STR_ARG(want->uuid));
+}
+
+static Status pointer_is(Commit *t, const CatRelation *have, Str expected)
+{
+    if (str_eq(have->metadata_location, expected))
+        return OK;
+    return FAIL(t->err, E_CONFLICT, "Commit failed: the metadata of " STR_FMT " has changed: expected " STR_FMT ", is " STR_FMT,
+                STR_ARG(display_name(t->a, have->namespace, have->name)), STR_ARG(expected), STR_ARG(have->metadata_location));
+}
+
+static Status do_swap(Commit *t, const CatChange *ch)
+{
+    CatRelation have = {0};
+
+    TRY(current(t, ch->relation, &have));
+    TRY(same_relation(t, ch->relation, &have));
+    TRY(pointer_is(t, &have, ch->expected));
+    QUERY(q, t->db, "UPDATE relation SET metadata_location = ?2, version_token = ?3, location = ?4, updated_ms = ?5 WHERE id = ?1", t->err);
+    q_int(&q, have.id);
+    q_text(&q, ch->next);
+    q_text(&q, new_token(t->a));
+    q_text(&q, ch->new_location.n > 0 ? trimmed_location(ch->new_location) : have.location);
+    q_int(&q, t->now_ms);
+    return q_run(&q);
+}
+
+static Status do_drop(Commit *t, const CatChange *ch)
+{
+    CatRelation have = {0};
+
+    TRY(current(t, ch->relation, &have));
+    TRY(same_relation(t, ch->relation, &have));
+    if (ch->expected.n > 0)
+        TRY(pointer_is(t, &have, ch->expected));
+    {
+        QUERY(runs, t->db, "DELETE FROM run WHERE relation_id = ?", t->err);
+        q_int(&runs, have.id);
+        TRY(q_run(&runs));
+    }
+    QUERY(q, t->db, "DELETE FROM relation WHERE id = ?", t->err);      /* its view, evidence and sources go along */
+    q_int(&q, have.id);
+    return q_run(&q);
+}
+
+static Status rename_target_free(Commit *t, const CatRelation *from, const CatRelation *to)
+{
+    CatRelation old = {0};
+    Str x = display_name(t->a, from->namespace, from->name), y = display_name(t->a, to->namespace, to->name);
+    Status s = current(t, to, &old);
+    if (s == OK)
+        return FAIL(t->err, E_EXISTS, "Cannot rename " STR_FMT " to " STR_FMT ". %s already exists", STR_ARG(x), STR_ARG(y),
+                    old.kind == REL_VIEW ? "View" : "Table");
+    return s == E_NOT_FOUND ? OK : s;
+}
+
+static Status do_rename(Commit *t, const CatChange *ch)
+{
+    CatRelation have = {0}, to = *ch->relation;
+
+    to.namespace = ch->new_namespace;
+    to.name = ch->new_name;
+    TRY(current(t, ch->relation, &have));
+    TRY(same_relation(t, ch->relation, &have));
+    TRY(namespace_must_exist(t->db, to.catalog, to.namespace, t->err));
+    TRY(rename_target_free(t, ch->relation, &to));
+    QUERY(q, t->db, "UPDATE relation SET namespace = ?2, name = ?3, updated_ms = ?4, version_token = ?5 WHERE id = ?1", t->err);
+    q_int(&q, have.id);
+    q_text(&q, to.namespace);
+    q_text(&q, to.name);
+    q_int(&q, t->now_ms);
+    q_text(&q, new_token(t->a));
+    return q_run(&q);
+}
+
+static Status apply(Commit *t, CatChange *ch)
+{
+    switch (ch->kind) {
+    case CH_CREATE: return do_create(t, ch->relation);
+    case CH_SWAP: return do_swap(t, ch);
+    case CH_DROP: return do_drop(t, ch);
+    case CH_RENAME: return do_rename(t, ch);
+    case CH_MVIEW: return mview_write(t->db, ch->mview, t->last_id, t->err);
+    case CH_RUN: return run_write(t->db, ch->run, t->last_id, t->err);
+    case CH_EVIDENCE: return evidence_write(t->db, ch->evidence, t->last_id, t->err);
+    case CH_DOC: return doc_write(t->db, ch->doc_kind, ch->doc_key, ch->doc, t->err);
+    }
+    return FAIL(t->err, E_INTERNAL, "unknown change %d", (int)ch->kind);
+}
+
+Status cat_commit(Catalog *c, CatChange *changes, size_t n, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    CLEANUP(writer_endp) Db *db = NULL;
+
+    TRY(writer_begin(c, &db, err));
+    Commit t = { .db = db, .a = a, .now_ms = clock_ms(), .err = err };
+    for (size_t i = 0; i < n; i++)
+        TRY(apply(&t, &changes[i]));
+    return writer_commit(&db, err);
+}

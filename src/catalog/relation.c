@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* relation.c - reading tables, views and materialized views: by name, id, uuid, storage location.
+ *
+ * A location is kept without slashes at its end, so that the relation of an object is found by exact look-ups of the object's own
+ * prefixes at '/' boundaries: `s3://b/t` never matches `s3://b/t2`. */
+#include "catalog/catalog_int.h"
+
+Str trimmed_location(Str uri)
+{
+    while (uri.n > 0 && uri.p[uri.n - 1] == '/')
+        uri.n--;
+    return uri;
+}
+
+void relation_row(Query *q, Arena *a, CatRelation *r)
+{
+    r->id = q_i64(q);
+    r->catalog = q_str(q, a);
+    r->namespace = q_str(q, a);
+    r->name = q_str(q, a);
+    r->kind = (RelKind)q_i64(q);
+    r->uuid = q_str(q, a);
+    r->metadata_location = q_str(q, a);
+    r->version_token = q_str(q, a);
+    r->location = q_str(q, a);
+    r->owner = q_str(q, a);
+    r->created_ms = q_i64(q);
+    r->updated_ms = q_i64(q);
+    r->extra = q_doc(q, a);
+}
+
+/* One row or E_NOT_FOUND without a text. */
+static Status one(Query *q, Arena *a, CatRelation *ret)
+{
+    if (q_next(q)) {
+        relation_row(q, a, ret);
+        return q_status(q);
+    }
+    return q_status(q) == OK ? E_NOT_FOUND : q_status(q);
+}
+
+Status cat_relation_get(Catalog *c, Arena *a, Str catalog, Str ns, Str name, CatRelation *ret, Error *err)
+{
+    CLEANUP(reader_backp) Db *db = NULL;
+
+    TRY(reader_take(c, &db, err));
+    QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r WHERE catalog = ? AND namespace = ? AND name = ?", err);
+    q_text(&q, catalog);
+    q_text(&q, ns);
+    q_text(&q, name);
+    Status s = one(&q, a, ret);
+    if (s == E_NOT_FOUND)
+        return FAIL(err, E_NOT_FOUND, "Table does not exist: " STR_FMT, STR_ARG(display_name(a, ns, name)));
+    return s;
+}
+
+Status cat_relation_by_id(Catalog *c, Arena *a, int64_t id, CatRelation *ret, Error *err)
+{
+    CLEANUP(reader_backp) Db *db = NULL;
+
+    TRY(reader_take(c, &db, err));
+    QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r WHERE id = ?", err);
+    q_int(&q, id);
+    Status s = one(&q, a, ret);
+    return s == E_NOT_FOUND ? FAIL(err, E_NOT_FOUND, "no relation has the id %lld", (long long)id) : s;
+}
+
+Status cat_relation_by_uuid(Catalog *c, Arena *a, Str uuid, CatRelation *ret, Error *err)
+{
+    CLEANUP(reader_backp) Db *db = NULL;
+
+    TRY(reader_take(c, &db, err));
+    QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r WHERE uuid = ? ORDER BY id LIMIT 1", err);
+    q_text(&q, uuid);
+    Status s = one(&q, a, ret);
+    return s == E_NOT_FOUND ? FAIL(err, E_NOT_FOUND, "no relation has the UUID " STR_FMT, STR_ARG(uuid)) : s;
+}
+
+Status cat_relation_list(Catalog *c, Arena *a, Str catalog, Str ns, int kind_mask, CatPage page, CatRelations *ret, Error *err)
+{
+    CLEANUP(reader_backp) Db *db = NULL;
+
+    *ret = (CatRelations){0};
+    TRY(reader_take(c, &db, err));
+    TRY(namespace_must_exist(db, catalog, ns, err));
+    QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r WHERE catalog = ? AND namespace = ? AND name > ?"
+                 " AND ((1 << kind) & ?) <> 0 ORDER BY name LIMIT ?", err);
+    q_text(&q, catalog);
+    q_text(&q, ns);
+    q_text(&q, page.after);
+    q_int(&q, kind_mask);
+    q_int(&q, page.max > 0 ? page.max : -1);
+    while (q_next(&q)) {
+        CatRelation r = {0};
+        relation_row(&q, a, &r);
+        vec_push(a, ret, r);
+    }
+    return q_status(&q);
+}
+
+/* Two relations may share a location (one file registered twice): the managed one counts. */
+static Status at_location(Db *db, Arena *a, Str location, CatRelation *ret, Error *err)
+{
+    QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r LEFT JOIN mview m ON m.relation_id = r.id"
+                 " WHERE r.location = ? ORDER BY coalesce(m.managed, 0) DESC, r.id LIMIT 1", err);
+    q_text(&q, location);
+    return one(&q, a, ret);
+}
+
+/* The end of the part of a URI that no relation's prefix goes below: "s3://bucket" or "file:/". */
+static size_t root_end(Str uri)
+{
+    ptrdiff_t scheme = str_find(uri, S("://"));
+    return scheme < 0 ? 0 : (size_t)scheme + 3;
+}
+
+Status cat_relation_by_location(Catalog *c, Arena *a, Str uri, CatRelation *ret, Error *err)
+{
+    CLEANUP(reader_backp) Db *db = NULL;
+    Str prefix = trimmed_location(uri);
+    size_t root = root_end(uri);
+
+    TRY(reader_take(c, &db, err));
+    while (prefix.n > root) {
+        Status s = at_location(db, a, prefix, ret, err);
+        if (s != E_NOT_FOUND)
+            return s;
+        ptrdiff_t slash = str_rchr(prefix, '/');
+        if (slash < 0)
+            break;
+        prefix = trimmed_location(str_sub(prefix, 0, (size_t)slash));
+    }
+    return FAIL(err, E_NOT_FOUND, "no relation keeps its files at '" STR_FMT "'", STR_ARG(uri));
+}
+
+Status cat_relation_below(Catalog *c, Arena *a, Str uri, CatRelation *ret, Error *err)
+{
+    CLEANUP(reader_backp) Db *db = NULL;
+    Str base = trimmed_location(uri);
+
+    TRY(reader_take(c, &db, err));
+    QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r LEFT JOIN mview m ON m.relation_id = r.id"
+                 " WHERE r.location >= ? AND r.location < ? ORDER BY coalesce(m.managed, 0) DESC, r.id LIMIT 1", err);
+    q_text(&q, str_cat(a, base, S("/")));
+    q_text(&q, str_cat(a, base, S("0")));              /* '0' follows '/' */
+    Status s = one(&q, a, ret);
+    return s == E_NOT_FOUND ? FAIL(err, E_NOT_FOUND, "no relation keeps its files below '" STR_FMT "'", STR_ARG(uri)) : s;
+}
+
+Status cat_relation_extra(Catalog *c, int64_t id, const Json *extra, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    CLEANUP(writer_endp) Db *db = NULL;
+
+    TRY(writer_begin(c, &db, err));
+    {
+        QUERY(q, db, "UPDATE relation SET extra = ?2 WHERE id = ?1", err);
+        q_int(&q, id);
+        q_json(&q, a, extra);
+        TRY(q_run(&q));
+        if (q_changed(&q) == 0)
+            return FAIL(err, E_NOT_FOUND, "no relation has the id %lld", (long long)id);
+    }
+    return writer_commit(&db, err);
+}
