@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* access_int.h - what the files of the access room share. */
+#ifndef FIRN_ACCESS_INT_H
+#define FIRN_ACCESS_INT_H
+
+#include "access/access.h"
+
+enum {
+    VENDED_MAX      = 4096,            /* sessions remembered for reuse */
+    VEND_SECONDS_MAX = 12 * 3600,
+    PREFIXES_MAX    = 64,
+};
+
+/* A session vended before, given again while more than half of its life is left: vending costs a durable write. */
+typedef struct Vended { Str key_id; } Vended;
+
+struct Access {
+    Catalog *catalog;
+    pthread_mutex_t lock;              /* guards all below */
+    Arena *a;
+    Map vended;                        /* by what was asked for */
+};
+
+#endif
