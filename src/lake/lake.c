@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lake.c - opening tables.
+ *
+ * A LakeTable is a relation of the catalog and its metadata as it stood at one moment: everything done with it is done
+ * with that state, and commits are checked against it. */
+#include "lake/lake_int.h"
+
+#include <stdlib.h>
+
+Lake *lake_new(Catalog *c, Store *s, const LakeHooks *hooks)
+{
+    Lake *l = calloc(1, sizeof *l);
+    *l = (Lake){ .catalog = c, .store = s, .layouts = layout_cache_new(), .hooks = hooks ? *hooks : (LakeHooks){0} };
+    pthread_mutex_init(&l->lock, NULL);
+    return l;
+}
+
+void lake_free(Lake *l)
+{
+    if (!l)
+        return;
+    layout_cache_free(l->layouts);
+    pthread_mutex_destroy(&l->lock);
+    free(l);
+}
+
+Catalog *lake_catalog(Lake *l) { return l->catalog; }
+Store *lake_store(Lake *l) { return l->store; }
+
+uint64_t lake_serial(Lake *l)
+{
+    pthread_mutex_lock(&l->lock);
+    uint64_t n = ++l->serial;
+    pthread_mutex_unlock(&l->lock);
+    return n;
+}
+
+Status lake_open_relation(Lake *l, Arena *a, const CatRelation *r, LakeTable *ret, Error *err)
+{
+    ret->relation = *r;
+    TRY_CTX(ice_metadata_read(a, l->store, r->metadata_location, &ret->meta, err), err, "table " STR_FMT "." STR_FMT,
+            STR_ARG(r->namespace), STR_ARG(r->name));
+    return OK;
+}
+
+Status lake_open(Lake *l, Arena *a, Str catalog, Str ns, Str name, LakeTable *ret, Error *err)
+{
+    CatRelation r;
+    TRY(cat_relation_get(l->catalog, a, catalog, ns, name, &r, err));
+    if (r.kind == REL_VIEW)
+        return FAIL(err, E_INVALID, STR_FMT "." STR_FMT " is a view, not a table", STR_ARG(ns), STR_ARG(name));
+    return lake_open_relation(l, a, &r, ret, err);
+}
+
+Status lake_open_location(Lake *l, Arena *a, Str metadata_location, LakeTable *ret, Error *err)
+{
+    *ret = (LakeTable){0};
+    TRY(ice_metadata_read(a, l->store, metadata_location, &ret->meta, err));
+    ret->relation = (CatRelation){ .metadata_location = metadata_location, .uuid = ret->meta->uuid, .location = ret->meta->location };
+    return OK;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lake_int.h - shared inside lake/ only. */
+#ifndef FIRN_LAKE_INT_H
+#define FIRN_LAKE_INT_H
+
+#include "lake/lake.h"
+
+/* A Parquet file's columns as the file itself tells them. */
+typedef struct FileColumn FileColumn;
+typedef VEC(FileColumn) FileColumns;
+struct FileColumn {
+    Str name;                         /* in the file */
+    Str engine;                       /* as the engine calls it: duplicates without regard to case get a suffix */
+    int32_t field_id;                 /* -1: none */
+    int group;                        /* has children */
+    int repeated;
+    Str converted;                    /* LIST, MAP, … or empty */
+    FileColumns children;             /* lists: one, the element; maps: key, value; structs: fields */
+};
+typedef struct FileLayout { Str key; FileColumns columns; int has_ids; } FileLayout;      /* equal keys: equal layouts */
+
+typedef struct LayoutCache LayoutCache;
+LayoutCache *layout_cache_new(void);
+void layout_cache_free(LayoutCache *c);
+/* Layouts of several files at once, in the arena. */
+NODISCARD Status lake_layouts(Lake *l, Arena *a, DuckConn *c, const StrVec *local_paths, FileLayout **ret, Error *err);
+
+struct Lake { Catalog *catalog; Store *store; LayoutCache *layouts; pthread_mutex_t lock; uint64_t serial; LakeHooks hooks; };
+uint64_t lake_serial(Lake *l);                            /* for names of temporary tables */
+
+/* The engine text that gives `field` out of a file of this layout, relation alias r; partition constants for identity columns. */
+typedef struct Projection { Arena *a; const FileLayout *layout; const IceNameMapping *mapping; const IceSpec *spec; const IceSchema *schema; const IceFile *file; } Projection;
+NODISCARD Status lake_project(const Projection *p, const IceField *field, Str *ret, Error *err);
+/* True when the projection of any of these fields depends on the file's partition tuple. */
+int lake_needs_partition(const Projection *p, const IceFields *fields);
+
+/* Text of a value in the engine's notation back to an Iceberg value. false: not of this type. */
+bool lake_value_parse(Arena *a, const IceType *t, Str text, IceValue *ret);
+/* A literal of exactly this value and type. */
+NODISCARD Status lake_value_literal(Arena *a, const IceType *t, const IceValue *v, Str *ret, Error *err);
+/* {'a': 1, 's': {__duckdb_field_id: 2, …}} */
+Str lake_field_ids(Arena *a, const IceFields *fields, const IceFields *hidden, const BoundColumns *names);
+/* The expression that computes a partition value from engine column `col`. */
+NODISCARD Status lake_transform_sql(Arena *a, const IceTransform *t, const IceType *source, Str col, Str *ret, Error *err);
+
+#endif

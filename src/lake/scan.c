@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scan.c - a table at a snapshot as a query over its files.
+ *
+ * Files that look alike and have no deletes are read by one read_parquet; a file with deletes has a branch of its own
+ * with the condition that keeps its live rows.  Deleted positions come from temporary tables: position delete files are
+ * read by the engine, deletion vectors are decoded here.
+ *
+ * Invariants: (1) every data file of the snapshot is in exactly one branch; (2) every branch gives the same columns with the
+ * same types in the same order. */
+#include "lake/scan_int.h"
+
+/* ---- columns ------------------------------------------------------------------------------------------------------ */
+
+Status scan_begin(ScanBuild *b, Error *err)
+{
+    Str mapping = props_get(&b->table->meta->properties, S("schema.name-mapping.default"), (Str){0});
+
+    TRY(lake_columns(b->a, b->schema, &b->columns, err));
+    if (mapping.n) {
+        TRY_CTX(ice_name_mapping_parse(b->a, mapping, &b->mapping, err), err, "property schema.name-mapping.default");
+        b->has_mapping = 1;
+    }
+    return OK;
+}
+
+static Projection projection(const ScanBuild *b, const ScanUnit *u)
+{
+    return (Projection){ .a = b->a, .layout = u->layout, .mapping = b->has_mapping ? &b->mapping : NULL,
+                         .spec = u->spec, .schema = b->schema, .file = &u->task->data->file };
+}
+
+static Status column_list(ScanBuild *b, const ScanUnit *u, StrBuf *out, Error *err)
+{
+    Projection p = projection(b, u);
+    Str sql;
+
+    for (size_t i = 0; i < b->schema->fields.n; i++) {
+        TRY(lake_project(&p, &b->schema->fields.p[i], &sql, err));
+        sb_fmt(out, "%s" STR_FMT " AS ", i ? ", " : "", STR_ARG(sql));
+        sql_ident(out, b->columns.p[i].engine);
+    }
+    for (size_t i = 0; b->hidden && i < b->hidden->n; i++) {
+        TRY(lake_project(&p, &b->hidden->p[i], &sql, err));
+        sb_fmt(out, ", " STR_FMT " AS ", STR_ARG(sql));
+        sql_ident(out, b->hidden->p[i].name);
+    }
+    return OK;
+}
+
+static Status null_column(ScanBuild *b, const IceField *f, Str name, StrBuf *out, Error *err)
+{
+    DataType t;
+    TRY(lake_type(b->a, f->type, &t, err));
+    sb_fmt(out, "CAST(NULL AS " STR_FMT ") AS ", STR_ARG(data_type_sql(b->a, &t)));
+    sql_ident(out, name);
+    return OK;
+}
+
+Status scan_empty(ScanBuild *b, Str extra, Str *ret, Error *err)
+{
+    StrBuf out = sb_new(b->a);
+
+    sb_addc(&out, "SELECT ");
+    for (size_t i = 0; i < b->schema->fields.n; i++) {
+        sb_addc(&out, i ? ", " : "");
+        TRY(null_column(b, &b->schema->fields.p[i], b->columns.p[i].engine, &out, err));
+    }
+    for (size_t i = 0; b->hidden && i < b->hidden->n; i++) {
+        sb_addc(&out, ", ");
+        TRY(null_column(b, &b->hidden->p[i], b->hidden->p[i].name, &out, err));
+    }
+    if (b->positions)
+        sb_addc(&out, ", CAST(NULL AS VARCHAR) AS __file, CAST(NULL AS BIGINT) AS __pos");
+    sb_add(&out, extra);
+    sb_addc(&out, " WHERE false");
+    *ret = sb_str(&out);
+    return OK;
+}
+
+Status scan_select(ScanBuild *b, const ScanUnit *const *units, size_t n, Str extra, Str condition, Str *ret, Error *err)
+{
+    StrBuf out = sb_new(b->a);
+
+    sb_addc(&out, "SELECT ");
+    TRY_CTX(column_list(b, units[0], &out, err), err, "data file '" STR_FMT "'", STR_ARG(units[0]->task->data->file.path));
+    if (b->positions)
+        sb_addc(&out, ", r.filename AS __file, r.file_row_number AS __pos");
+    sb_add(&out, extra);
+    sb_addc(&out, " FROM read_parquet([");
+    for (size_t i = 0; i < n; i++) {
+        sb_addc(&out, i ? ", " : "");
+        sql_lit(&out, units[i]->local);
+    }
+    sb_addc(&out, "], hive_partitioning = false");
+    if (b->positions || condition.n)
+        sb_addc(&out, ", file_row_number = true, filename = true");
+    sb_addc(&out, ") r");
+    if (condition.n)
+        sb_fmt(&out, " WHERE " STR_FMT, STR_ARG(condition));
+    *ret = sb_str(&out);
+    return OK;
+}
+
+/* ---- units ---------------------------------------------------------------------------------------------------------- */
+
+static Status resolve(ScanBuild *b, const IceFile *f, Str *local, Error *err)
+{
+    LakeHooks *h = &b->lake->hooks;
+
+    if (!str_eq(f->format, S("PARQUET")))
+        return FAIL(err, E_UNSUPPORTED, "'" STR_FMT "' is an " STR_FMT " file: only Parquet data files can be read", STR_ARG(f->path), STR_ARG(f->format));
+    if (f->key_metadata.n)
+        return FAIL(err, E_UNSUPPORTED, "'" STR_FMT "' is encrypted", STR_ARG(f->path));
+    if (h->before_read)
+        TRY(h->before_read(h->ctx, b->a, f->path, err));
+    return store_local_path(b->lake->store, b->a, f->path, local, err);
+}
+
+Status scan_units(ScanBuild *b, const IceScan *scan, const StrVec *only, ScanUnits *ret, Error *err)
+{
+    StrVec locals = {0};
+
+    for (size_t i = 0; i < scan->tasks.n; i++) {
+        const IceTask *t = &scan->tasks.p[i];
+        if (only && !strvec_has(only, t->data->file.path))
+            continue;
+        ScanUnit u = { .task = t, .spec = ice_spec(b->table->meta, t->data->file.spec_id), .index = (int)ret->n };
+        TRY(resolve(b, &t->data->file, &u.local, err));
+        vec_push(b->a, &locals, u.local);
+        vec_push(b->a, ret, u);
+        b->ret->rows_upper += t->data->file.record_count;
+        b->ret->bytes += t->data->file.size;
+    }
+    FileLayout **layouts = arena_array(b->a, FileLayout *, ret->n + 1);
+    TRY(lake_layouts(b->lake, b->a, b->c, &locals, layouts, err));
+    for (size_t i = 0; i < ret->n; i++)
+        ret->p[i].layout = layouts[i];
+    b->ret->files = (int64_t)ret->n;
+    b->ret->files_skipped = (int64_t)(scan->files_total - ret->n);
+    return OK;
+}
+
+/* ---- deleted positions ------------------------------------------------------------------------------------------------- */
+
+static bool is_dv(const IceFile *f) { return f->content == CONTENT_POSITION_DELETES && str_eq(f->format, S("PUFFIN")); }
+static bool is_position_file(const IceFile *f) { return f->content == CONTENT_POSITION_DELETES && !is_dv(f); }
+
+static Status load_position_files(ScanBuild *b, const ScanUnits *units, Error *err)
+{
+    StrBuf map = sb_new(b->a), files = sb_new(b->a);
+    Map seen = map_new(b->a);
+
+    for (size_t i = 0; i < units->n; i++)
+        for (size_t k = 0; k < units->p[i].task->deletes.n; k++) {
+            const IceFile *d = &units->p[i].task->deletes.p[k]->file;
+            Str local;
+            if (!is_position_file(d))
+                continue;
+            TRY(resolve(b, d, &local, err));
+            if (!map_has(&seen, local)) {
+                sb_addc(&files, files.n ? ", " : "");
+                sql_lit(&files, local);
+                map_put(&seen, local, (void *)d);
+            }
+            sb_addc(&map, map.n ? ", (" : "(");
+            sql_lit(&map, local);
+            sb_addc(&map, ", ");
+            sql_lit(&map, units->p[i].task->data->file.path);
+            sb_fmt(&map, ", %d)", units->p[i].index);
+        }
+    if (!files.n)
+        return OK;
+    b->pos_table = str_fmt(b->a, "__pd%llu", (unsigned long long)lake_serial(b->lake));
+    vec_push(b->a, &b->ret->temp_tables, b->pos_table);
+    Str sql = str_fmt(b->a, "CREATE TEMP TABLE " STR_FMT " AS SELECT DISTINCT m.f AS f, d.pos AS pos FROM read_parquet([" STR_FMT "], filename = true, "
+                      "hive_partitioning = false) d JOIN (VALUES " STR_FMT ") m(dl, path, f) ON d.filename = m.dl AND d.file_path = m.path",
+                      STR_ARG(b->pos_table), STR_ARG(sb_str(&files)), STR_ARG(sb_str(&map)));
+    TRY_CTX(duck_exec(b->c, sql, err), err, "reading position deletes");
+    return OK;
+}
+
+static Status append_dv(ScanBuild *b, DuckAppender *ap, const ScanUnit *u, Error *err)
+{
+    for (size_t k = 0; k < u->task->deletes.n; k++) {
+        const IceFile *d = &u->task->deletes.p[k]->file;
+        Positions positions = {0};
+        if (!is_dv(d))
+            continue;
+        TRY(ice_dv_read(b->a, b->lake->store, d, &positions, err));
+        for (size_t i = 0; i < positions.n; i++) {
+            duck_append_i64(ap, u->index);
+            duck_append_i64(ap, (int64_t)positions.p[i]);
+            duck_end_row(ap);
+        }
+    }
+    return OK;
+}
+
+static bool has_dv(const ScanUnits *units)
+{
+    for (size_t i = 0; i < units->n; i++)
+        for (size_t k = 0; k < units->p[i].task->deletes.n; k++)
+            if (is_dv(&units->p[i].task->deletes.p[k]->file))
+                return true;
+    return false;
+}
+
+static Status load_vectors(ScanBuild *b, const ScanUnits *units, Error *err)
+{
+    const DuckColumn cols[] = { { S("f"), { .kind = DT_INT64 } }, { S("pos"), { .kind = DT_INT64 } } };
+    DuckAppender *ap = NULL;
+    Status s = OK;
+    Error ignored;
+
+    if (!has_dv(units))
+        return OK;
+    b->dv_table = str_fmt(b->a, "__dv%llu", (unsigned long long)lake_serial(b->lake));
+    vec_push(b->a, &b->ret->temp_tables, b->dv_table);
+    TRY(duck_temp_table(b->c, b->dv_table, cols, COUNT_OF(cols), &ap, err));
+    for (size_t i = 0; i < units->n && s == OK; i++)
+        s = append_dv(b, ap, &units->p[i], err);
+    Status done = duck_append_done(ap, s == OK ? err : &ignored);
+    return s != OK ? s : done;
+}
+
+Status scan_positions(ScanBuild *b, const ScanUnits *units, Error *err)
+{
+    TRY(load_position_files(b, units, err));
+    return load_vectors(b, units, err);
+}
+
+/* ---- live rows ------------------------------------------------------------------------------------------------------------- */
+
+static void and_not_in(StrBuf *out, Str table, int index)
+{
+    sb_fmt(out, "%sNOT EXISTS (SELECT 1 FROM " STR_FMT " d WHERE d.f = %d AND d.pos = r.file_row_number)", out->n ? " AND " : "", STR_ARG(table), index);
+}
+
+static const IceField *field_anywhere(const IceMetadata *m, int32_t id)
+{
+    const IceField *f = ice_field_by_id(ice_current_schema(m), id);
+    for (size_t i = m->schemas.n; !f && i-- > 0; )
+        f = ice_field_by_id(m->schemas.p[i], id);
+    return f;
+}
+
+/* NOT EXISTS (a row of the delete file equal in every equality column, null equal to null). Spec "Equality Delete Files". */
+static Status and_not_equal(ScanBuild *b, const ScanUnit *u, const IceFile *d, StrBuf *out, Error *err)
+{
+    StrVec paths = {0};
+    FileLayout *layout;
+    StrBuf cond = sb_new(b->a), cols = sb_new(b->a);
+    Str local, mine, theirs;
+
+    TRY(resolve(b, d, &local, err));
+    vec_push(b->a, &paths, local);
+    TRY(lake_layouts(b->lake, b->a, b->c, &paths, &layout, err));
+    Projection data = projection(b, u), del = { .a = b->a, .layout = layout, .mapping = data.mapping, .schema = b->schema, .file = d };
+    for (size_t i = 0; i < d->equality_ids.n; i++) {
+        const IceField *f = field_anywhere(b->table->meta, d->equality_ids.p[i]);
+        if (!f)
+            return FAIL(err, E_CORRUPT, "equality delete file '" STR_FMT "' uses unknown field id %d", STR_ARG(d->path), d->equality_ids.p[i]);
+        TRY(lake_project(&data, f, &mine, err));
+        TRY(lake_project(&del, f, &theirs, err));
+        sb_fmt(&cols, "%s" STR_FMT " AS e%zu", i ? ", " : "", STR_ARG(theirs), i);
+        sb_fmt(&cond, "%se.e%zu IS NOT DISTINCT FROM " STR_FMT, i ? " AND " : "", i, STR_ARG(mine));
+    }
+    if (!d->equality_ids.n)
+        return FAIL(err, E_CORRUPT, "equality delete file '" STR_FMT "' names no columns", STR_ARG(d->path));
+    sb_fmt(out, "%sNOT EXISTS (SELECT 1 FROM (SELECT " STR_FMT " FROM read_parquet(" STR_FMT ", hive_partitioning = false) r) e WHERE " STR_FMT ")",
+           out->n ? " AND " : "", STR_ARG(sb_str(&cols)), STR_ARG(sql_lit_str(b->a, local)), STR_ARG(sb_str(&cond)));
+    return OK;
+}
+
+Status scan_live(ScanBuild *b, const ScanUnit *u, Str *ret, Error *err)
+{
+    StrBuf out = sb_new(b->a);
+    bool positions = false, vector = false;
+
+    for (size_t k = 0; k < u->task->deletes.n; k++) {
+        const IceFile *d = &u->task->deletes.p[k]->file;
+        if (d->content == CONTENT_EQUALITY_DELETES)
+            TRY(and_not_equal(b, u, d, &out, err));
+        positions |= is_position_file(d);
+        vector |= is_dv(d);
+    }
+    if (positions)
+        and_not_in(&out, b->pos_table, u->index);
+    if (vector)
+        and_not_in(&out, b->dv_table, u->index);
+    *ret = sb_str(&out);
+    return OK;
+}
+
+/* ---- grouping ---------------------------------------------------------------------------------------------------------------- */
+
+static Str group_key(ScanBuild *b, const ScanUnit *u)
+{
+    Projection p = projection(b, u);
+    if (u->task->deletes.n)
+        return str_fmt(b->a, "f%d", u->index);
+    if (lake_needs_partition(&p, &b->schema->fields))
+        return str_fmt(b->a, "p%p/%d/" STR_FMT, (void *)u->layout, u->spec->id, STR_ARG(ice_partition_path(b->a, u->spec, ice_current_schema(b->table->meta), u->task->data->file.partition)));
+    return str_fmt(b->a, "l%p", (void *)u->layout);
+}
+
+typedef VEC(const ScanUnit *) UnitRefs;
+
+Status scan_union(ScanBuild *b, const ScanUnits *units, Str extra, StrVec *selects, Error *err)
+{
+    Map groups = map_new(b->a);
+
+    for (size_t i = 0; i < units->n; i++) {
+        Str key = group_key(b, &units->p[i]);
+        UnitRefs *g = map_get(&groups, key);
+        if (!g) {
+            g = arena_new(b->a, UnitRefs);
+            map_put(&groups, key, g);
+        }
+        vec_push(b->a, g, &units->p[i]);
+    }
+    for (size_t i = 0; i < groups.n; i++) {
+        UnitRefs *g = groups.entries[i].value;
+        Str live, sql;
+        TRY(scan_live(b, g->p[0], &live, err));
+        TRY(scan_select(b, g->p, g->n, extra, live, &sql, err));
+        vec_push(b->a, selects, sql);
+    }
+    return OK;
+}
+
+Status lake_scan(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeScan *s, LakeRelation *ret, Error *err)
+{
+    ScanBuild b = { .lake = l, .a = a, .c = c, .table = t, .schema = s->schema, .hidden = s->hidden, .positions = s->positions, .ret = ret };
+    IceScan scan = {0};
+    ScanUnits units = {0};
+    StrVec selects = {0};
+
+    *ret = (LakeRelation){0};
+    TRY(scan_begin(&b, err));
+    if (s->snapshot)
+        TRY_CTX(ice_scan(a, l->store, t->meta, s->snapshot, s->where, &scan, err), err, "table " STR_FMT "." STR_FMT, STR_ARG(t->relation.namespace), STR_ARG(t->relation.name));
+    TRY(scan_units(&b, &scan, s->only_files, &units, err));
+    TRY(scan_positions(&b, &units, err));
+    TRY(scan_union(&b, &units, (Str){0}, &selects, err));
+    if (!selects.n) {
+        Str sql;
+        TRY(scan_empty(&b, (Str){0}, &sql, err));
+        vec_push(a, &selects, sql);
+    }
+    ret->sql = str_join(a, &selects, S(" UNION ALL "));
+    return OK;
+}
+
+void lake_relation_drop(DuckConn *c, const LakeRelation *r)
+{
+    for (size_t i = 0; i < r->temp_tables.n; i++) {
+        CLEANUP(arena_destroyp) Arena *a = arena_create();
+        Error ignored;
+        if (duck_exec(c, str_fmt(a, "DROP TABLE IF EXISTS temp." STR_FMT, STR_ARG(r->temp_tables.p[i])), &ignored) != OK)
+            continue;                              /* dies with the connection */
+    }
+}
