@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* delta.c - the change of a node, as rows with a signed weight w.
+ *
+ * Linear nodes carry the weight along.  An inner join of N inputs has N terms: term i joins the new states before i, the
+ * delta of i, and the old states after it (telescoping, spec/ivm.md 2.2); terms of unchanged inputs do not exist.  Other
+ * nodes are in delta_affected.c.  Deltas are right without being consolidated; who needs a consolidated one, or needs it
+ * twice, asks for delta_table: a step of its own, made once. */
+#include "ivm/ivm_int.h"
+
+/* A delta as a FROM item: nodes that are a pass over a source's change stay inline, others become a step, so that the
+ * engine knows how few rows they are. */
+static int is_pass(const Node *n)
+{
+    while (n->kind == NODE_FILTER || n->kind == NODE_PROJECT)
+        n = n->in.p[0];
+    return n->kind == NODE_SCAN;
+}
+
+static Status put_inline(Emit *e, const Node *n, StrBuf *b, Error *err)
+{
+    Str sql = {0};
+    TRY(delta_sql(e, n, &sql, err));
+    sb_addc(b, "(");
+    sb_add(b, sql);
+    sb_fmt(b, ") n%d", n->id);
+    return OK;
+}
+
+static Status put_delta(Emit *e, const Node *n, StrBuf *b, Error *err)
+{
+    Str table = {0};
+    if (is_pass(n))
+        return put_inline(e, n, b, err);
+    TRY(delta_table(e, n, &table, err));
+    sb_fmt(b, STR_FMT " n%d", STR_ARG(table), n->id);
+    return OK;
+}
+
+static Status put_state(Emit *e, const Node *n, Side side, StrBuf *b, Error *err)
+{
+    Str sql = {0};
+    TRY(state_sql(e, n, side, NULL, &sql, err));
+    sb_addc(b, "(");
+    sb_add(b, sql);
+    sb_fmt(b, ") n%d", n->id);
+    return OK;
+}
+
+/* ---- linear nodes --------------------------------------------------------------------------------------- */
+
+static Status delta_scan(Emit *e, const Node *n, StrBuf *b)
+{
+    const BoundTable *t = e->v->tables.p[n->source];
+    sb_addc(b, "SELECT ");
+    for (size_t i = 0; i < node_ncols(n); i++) {
+        if (!n->used[i])
+            continue;
+        sql_ident(b, t->columns.p[i].engine);
+        sb_fmt(b, " AS c%zu, ", i + 1);
+    }
+    sb_fmt(b, "\"__w\" AS w FROM s%zu_chg", n->source);
+    return OK;
+}
+
+static Status delta_filter(Emit *e, const Node *n, StrBuf *b, Error *err)
+{
+    const Node *in = n->in.p[0];
+    sb_addc(b, "SELECT ");
+    put_columns(b, n, str_z(e->a, in->ref.engine));
+    sb_fmt(b, ", n%d.w FROM ", in->id);
+    TRY(put_inline(e, in, b, err));
+    sb_addc(b, " WHERE ");
+    return put_conjuncts(b, &n->preds, err);
+}
+
+static Status delta_project(Emit *e, const Node *n, StrBuf *b, Error *err)
+{
+    const Node *in = n->in.p[0];
+    sb_addc(b, "SELECT ");
+    for (size_t i = 0; i < n->exprs.n; i++) {
+        if (!n->used[i])
+            continue;
+        TRY(put_expr(b, n->exprs.p[i], err));
+        sb_fmt(b, " AS c%zu, ", i + 1);
+    }
+    sb_fmt(b, "n%d.w FROM ", in->id);
+    return put_inline(e, in, b, err);
+}
+
+static Status delta_union(Emit *e, const Node *n, StrBuf *b, Error *err)
+{
+    int any = 0;
+    for vec_each(Node *, in, &n->in) {
+        if (!emit_changed(e, *in))
+            continue;
+        sb_addc(b, any++ ? " UNION ALL SELECT " : "SELECT ");
+        put_columns(b, n, str_z(e->a, (*in)->ref.engine));
+        sb_fmt(b, ", n%d.w FROM ", (*in)->id);
+        TRY(put_inline(e, *in, b, err));
+    }
+    return OK;
+}
+
+/* ---- inner joins ---------------------------------------------------------------------------------------- */
+
+static Status join_term(Emit *e, const Node *n, size_t which, StrBuf *b, Error *err)
+{
+    sb_addc(b, "SELECT ");
+    put_join_columns(b, n);
+    sb_fmt(b, ", n%d.w FROM ", n->in.p[which]->id);
+    for (size_t i = 0; i < n->in.n; i++) {
+        sb_addc(b, i ? ", " : "");
+        if (i == which)
+            TRY(put_delta(e, n->in.p[i], b, err));
+        else
+            TRY(put_state(e, n->in.p[i], i < which ? SIDE_NEW : SIDE_OLD, b, err));
+    }
+    sb_addc(b, " WHERE ");
+    return put_conjuncts(b, &n->preds, err);
+}
+
+static Status delta_join(Emit *e, const Node *n, StrBuf *b, Error *err)
+{
+    int any = 0;
+    for (size_t i = 0; i < n->in.n; i++) {
+        if (!emit_changed(e, n->in.p[i]))
+            continue;
+        sb_addc(b, any++ ? " UNION ALL " : "");
+        TRY(join_term(e, n, i, b, err));
+    }
+    return OK;
+}
+
+/* ---- the door ------------------------------------------------------------------------------------------- */
+
+static Status delta_node(Emit *e, const Node *n, StrBuf *b, Error *err)
+{
+    Str sql = {0};
+    switch (n->kind) {
+    case NODE_SCAN:     return delta_scan(e, n, b);
+    case NODE_FILTER:   return delta_filter(e, n, b, err);
+    case NODE_PROJECT:  return delta_project(e, n, b, err);
+    case NODE_UNION:    return delta_union(e, n, b, err);
+    case NODE_JOIN:     return delta_join(e, n, b, err);
+    case NODE_OUTER:    TRY(delta_outer(e, n, &sql, err)); break;
+    case NODE_SEMI:     TRY(delta_semi(e, n, &sql, err)); break;
+    case NODE_AGG:      TRY(delta_agg(e, n, &sql, err)); break;
+    case NODE_DISTINCT: TRY(delta_distinct(e, n, &sql, err)); break;
+    case NODE_SETOP:    TRY(delta_setop(e, n, &sql, err)); break;
+    case NODE_ONE:
+    case NODE_VALUES:
+        return FAIL(err, E_INTERNAL, "the delta of a constant was asked for");
+    }
+    sb_add(b, sql);
+    return OK;
+}
+
+Status delta_sql(Emit *e, const Node *n, Str *ret, Error *err)
+{
+    StrBuf b = sb_new(e->a);
+    if (e->tables[n->id].n) {                           /* made already: read it */
+        sb_addc(&b, "SELECT ");
+        put_columns(&b, n, "x");
+        sb_fmt(&b, ", x.w FROM " STR_FMT " x", STR_ARG(e->tables[n->id]));
+    } else {
+        TRY(delta_node(e, n, &b, err));
+    }
+    if (b.n > IVM_MAX_TEXT)
+        return FAIL(err, E_LIMIT, "a statement of the plan is more than %d bytes", IVM_MAX_TEXT);
+    *ret = sb_str(&b);
+    return OK;
+}
+
+Status delta_table(Emit *e, const Node *n, Str *ret, Error *err)
+{
+    Str sql = {0};
+    StrBuf b = sb_new(e->a);
+    size_t keys = 0;
+    if (!e->tables[n->id].n) {
+        TRY(delta_sql(e, n, &sql, err));
+        sb_addc(&b, "SELECT ");
+        put_columns(&b, n, "x");
+        sb_fmt(&b, ", CAST(sum(x.w) AS BIGINT) AS w FROM (" STR_FMT ") x", STR_ARG(sql));
+        for (size_t i = 0; i < node_ncols(n); i++)
+            keys += n->used[i] != 0;
+        for (size_t i = 0; i < (keys ? keys : 1); i++)
+            sb_fmt(&b, "%s%zu", i ? ", " : " GROUP BY ", i + 1);
+        sb_addc(&b, " HAVING sum(x.w) <> 0");
+        Str name = str_fmt(e->a, "ivm_d%d", n->id);
+        TRY(emit_step(e, name, sb_str(&b), err));
+        e->tables[n->id] = name;
+    }
+    *ret = e->tables[n->id];
+    return OK;
+}

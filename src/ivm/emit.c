@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* emit.c - what all writers of SQL share: steps, column lists, conditions, NULL-safe equality. */
+#include "ivm/ivm_int.h"
+
+Emit emit_new(Arena *a, const IvmView *v, const IvmChange *changes, IvmPlan *plan)
+{
+    Emit e = { .a = a, .v = v, .changes = changes, .plan = plan };
+    e.tables = arena_array(a, Str, v->nodes.n + 1);
+    return e;
+}
+
+int emit_changed(const Emit *e, const Node *n)
+{
+    for (size_t i = 0; i < e->v->tables.n; i++)
+        if ((n->sources >> i & 1) && (!e->changes || e->changes[i].changed))
+            return 1;
+    return 0;
+}
+
+int emit_deletes(const Emit *e, const Node *n)
+{
+    if (!emit_changed(e, n))
+        return 0;
+    if (!n->monotone || !e->changes)
+        return 1;
+    for (size_t i = 0; i < e->v->tables.n; i++)
+        if ((n->sources >> i & 1) && e->changes[i].changed && e->changes[i].has_deletes)
+            return 1;
+    return 0;
+}
+
+Status emit_step(Emit *e, Str name, Str sql, Error *err)
+{
+    IvmStep step = { name, sql };
+    if (sql.n > IVM_MAX_TEXT)
+        return FAIL(err, E_LIMIT, "a statement of the plan is %zu bytes, limit is %d", sql.n, IVM_MAX_TEXT);
+    vec_push(e->a, &e->plan->steps, step);
+    return OK;
+}
+
+void put_columns(StrBuf *b, const Node *n, const char *alias)
+{
+    int any = 0;
+    for (size_t i = 0; i < node_ncols(n); i++) {
+        if (!n->used[i])
+            continue;
+        sb_addc(b, any++ ? ", " : "");
+        sb_fmt(b, "%s.c%zu", alias, i + 1);
+    }
+    if (!any)
+        sb_addc(b, "1 AS c0");
+}
+
+void put_names(StrBuf *b, const Node *n)
+{
+    int any = 0;
+    for (size_t i = 0; i < node_ncols(n); i++) {
+        if (!n->used[i])
+            continue;
+        sb_addc(b, any++ ? ", " : "");
+        sb_fmt(b, "c%zu", i + 1);
+    }
+    if (!any)
+        sb_addc(b, "c0");
+}
+
+Status put_expr(StrBuf *b, const Expr *x, Error *err)
+{
+    Str text = {0};
+    TRY(expr_text(b->a, x, &text, err));
+    sb_add(b, text);
+    return OK;
+}
+
+Status put_conjuncts(StrBuf *b, const ExprVec *preds, Error *err)
+{
+    if (!preds->n)
+        sb_addc(b, "TRUE");
+    for (size_t i = 0; i < preds->n; i++) {
+        sb_addc(b, i ? " AND (" : "(");
+        TRY(put_expr(b, preds->p[i], err));
+        sb_addc(b, ")");
+    }
+    return OK;
+}
+
+void put_same(StrBuf *b, Str l, Str r, const DataType *t, int nullable)
+{
+    sb_add(b, l);
+    sb_addc(b, nullable || t->nchildren ? " IS NOT DISTINCT FROM " : " = ");
+    sb_add(b, r);
+}

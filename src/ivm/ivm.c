@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ivm.c - the door: compile a query into a view, choose its shape, give out its texts and plans.
+ *
+ * Shapes.  An aggregate (or DISTINCT) on top whose aggregates all merge: IVM_MERGE.  Another aggregate on top, HAVING or
+ * not: IVM_REPLACE by its keys.  Anything else: IVM_BAG, or IVM_REPLACE by row when a visible column is fuzzy.
+ * Columns are fuzzy when a second computation over the same rows may differ (sums of floats depend on order): they may
+ * be shown, but neither be compared nor decide which rows exist, below the top. */
+#include "ivm/ivm_int.h"
+
+#include <stdio.h>
+
+/* ---- the sources and columns ------------------------------------------------------------------------------ */
+
+static Status list_sources(Compiler *c, Error *err)
+{
+    TableRefs refs = {0};
+    IvmView *v = c->v;
+    sql_tables(c->a, v->query, &refs);
+    for vec_each(TableRef *, r, &refs) {
+        int known = (*r)->table == NULL;
+        for (size_t i = 0; i < v->tables.n && !known; i++)
+            known = str_eq(v->tables.p[i]->id, (*r)->table->id);
+        if (!known)
+            vec_push(c->a, &v->tables, (*r)->table);
+    }
+    if (v->tables.n > IVM_MAX_SOURCES)
+        return FAIL(err, E_UNSUPPORTED, "a query over more than %d tables", IVM_MAX_SOURCES);
+    return OK;
+}
+
+static void list_columns(Compiler *c)
+{
+    for vec_each(BoundColumn, col, &c->v->query->columns) {
+        IvmColumn x = { col->name, col->engine, col->type, col->nullable };
+        vec_push(c->a, &c->v->visible, x);
+    }
+}
+
+/* ---- the shape ---------------------------------------------------------------------------------------------- */
+
+/* DISTINCT on top is an aggregate without aggregates. */
+static Status distinct_to_groups(Compiler *c, Node *distinct, Node **ret, Error *err)
+{
+    Node *in = distinct->in.p[0], *agg = NULL;
+    ExprVec outputs = {0};
+    TRY(node_new(c, NODE_AGG, &agg, err));
+    node_add_input(c, agg, in);
+    for (size_t i = 0; i < node_ncols(in); i++) {
+        vec_push(c->a, &agg->exprs, expr_column(c, in, i));
+        node_add_column(c, agg, *node_type(in, i), node_nullable(in, i), in->fuzzy[i]);
+    }
+    agg->nkeys = node_ncols(in);
+    agg->monotone = 0;
+    for (size_t i = 0; i < node_ncols(agg); i++)
+        vec_push(c->a, &outputs, expr_column(c, agg, i));
+    return node_project(c, agg, &outputs, ret, err);
+}
+
+/* The root is always a projection: shapes print its expressions. */
+static Status normal_root(Compiler *c, Node *n, Error *err)
+{
+    ExprVec outputs = {0};
+    if (n->kind == NODE_DISTINCT && node_ncols(n))
+        return distinct_to_groups(c, n, &c->v->root, err);
+    for (size_t i = 0; i < node_ncols(n); i++)
+        vec_push(c->a, &outputs, expr_column(c, n, i));
+    return n->kind == NODE_PROJECT ? (c->v->root = n, OK) : node_project(c, n, &outputs, &c->v->root, err);
+}
+
+static int all_merge(const Node *agg)
+{
+    for (size_t i = agg->nkeys; i < agg->exprs.n; i++)
+        if (!agg_mergeable(agg->exprs.p[i]))
+            return 0;
+    return 1;
+}
+
+static int any_fuzzy(const Node *n)
+{
+    for (size_t i = 0; i < node_ncols(n); i++)
+        if (n->fuzzy[i])
+            return 1;
+    return 0;
+}
+
+static void choose_shape(IvmView *v)
+{
+    Node *top = v->root->in.p[0];
+    v->shape = IVM_BAG;
+    if (top->kind == NODE_FILTER && top->in.p[0]->kind == NODE_AGG) {
+        v->having = top;
+        v->agg = top->in.p[0];
+        v->shape = IVM_REPLACE;
+    } else if (top->kind == NODE_AGG) {
+        v->agg = top;
+        v->shape = all_merge(top) ? IVM_MERGE : IVM_REPLACE;
+    } else if (any_fuzzy(v->root)) {
+        v->shape = IVM_REPLACE;
+        v->by_row = 1;
+    }
+}
+
+/* Whether anything fuzzy decides which rows there are. */
+static int compares_fuzzy(const IvmView *v, const Node *n)
+{
+    for vec_each(Expr *, p, &n->preds)
+        if (expr_fuzzy(*p) && n != v->having)
+            return 1;
+    if (n->kind == NODE_DISTINCT || n->kind == NODE_SETOP)
+        return any_fuzzy(n);
+    for (size_t i = 0; n->kind == NODE_AGG && i < n->nkeys; i++)
+        if (n->fuzzy[i])
+            return 1;
+    return 0;
+}
+
+static Status check_fuzzy(const IvmView *v, const Node *n, uint8_t *seen, Error *err)
+{
+    if (seen[n->id])
+        return OK;
+    seen[n->id] = 1;
+    if (compares_fuzzy(v, n))
+        return FAIL(err, E_UNSUPPORTED, "floating-point or order-dependent aggregate compared below the top");
+    for vec_each(Node *, in, &n->in)
+        TRY(check_fuzzy(v, *in, seen, err));
+    return OK;
+}
+
+static const char *kept_how(const IvmView *v)
+{
+    switch (v->shape) {
+    case IVM_BAG:
+        return "rows by their change";
+    case IVM_MERGE:
+        return v->agg->exprs.n > v->agg->nkeys ? "aggregate merged by hidden state" : "distinct rows counted by hidden state";
+    case IVM_REPLACE:
+        return v->by_row ? "affected rows recomputed" : "affected groups recomputed";
+    case IVM_FULL_ONLY:
+        break;
+    }
+    return "in full";
+}
+
+static Status compile(Compiler *c, Error *err)
+{
+    IvmView *v = c->v;
+    Node *n = NULL;
+    uint8_t seen[IVM_MAX_NODES] = {0};
+    TRY(list_sources(c, err));
+    TRY(plan_query(c, v->query, &n, err));
+    TRY(node_rename(c, n, &v->query->columns, &n, err));
+    TRY(normal_root(c, n, err));
+    choose_shape(v);
+    TRY(check_fuzzy(v, v->root, seen, err));
+    nodes_mark_used(v);
+    if (v->shape == IVM_MERGE)
+        TRY(merge_compile(c, err));
+    if (v->shape == IVM_REPLACE && !v->by_row)
+        TRY(replace_compile(c, err));
+    v->reason = str_c(kept_how(v));
+    return OK;
+}
+
+Status ivm_compile(Arena *a, const Query *q, IvmView **ret, Error *err)
+{
+    Error why = {0};
+    IvmView *v = arena_new(a, IvmView);
+    Compiler c = { .a = a, .v = v };
+    v->query = q;
+    list_columns(&c);
+    Status s = compile(&c, &why);
+    if (s != OK && s != E_UNSUPPORTED) {
+        *err = why;
+        return s;
+    }
+    if (s == E_UNSUPPORTED) {
+        v->shape = IVM_FULL_ONLY;
+        v->reason = str_dup(a, str_c(why.message));
+        v->hidden = (IvmColumns){0};
+    }
+    *ret = v;
+    return OK;
+}
+
+/* ---- asking --------------------------------------------------------------------------------------------------- */
+
+IvmShape ivm_shape(const IvmView *v) { return v->shape; }
+Str ivm_reason(const IvmView *v) { return v->reason; }
+const StrVec *ivm_constructs(const IvmView *v) { return &v->constructs; }
+const IvmColumns *ivm_visible(const IvmView *v) { return &v->visible; }
+const IvmColumns *ivm_hidden(const IvmView *v) { return &v->hidden; }
+size_t ivm_nsources(const IvmView *v) { return v->tables.n; }
+const BoundTable *ivm_source(const IvmView *v, size_t i) { return v->tables.p[i]; }
+
+/* ---- texts ---------------------------------------------------------------------------------------------------- */
+
+static Status print_source(void *ctx, StrBuf *out, const TableRef *ref, Error *err)
+{
+    const IvmView *v = ctx;
+    for (size_t i = 0; ref->table && i < v->tables.n; i++)
+        if (str_eq(v->tables.p[i]->id, ref->table->id)) {
+            sb_fmt(out, "s%zu_new", i);
+            return OK;
+        }
+    return FAIL(err, E_INTERNAL, "a table that is not among the view's sources");
+}
+
+Status ivm_query_sql(Arena *a, const IvmView *v, Str *ret, Error *err)
+{
+    Printer p = { (void *)v, print_source };
+    return sql_print_query(a, &p, v->query, ret, err);
+}
+
+Status ivm_full_sql(Arena *a, const IvmView *v, Str *ret, Error *err)
+{
+    Emit e = emit_new(a, v, NULL, NULL);
+    switch (v->shape) {
+    case IVM_BAG:
+        return plain_full_sql(&e, ret, err);
+    case IVM_MERGE:
+        return merge_full_sql(&e, ret, err);
+    case IVM_REPLACE:
+        return replace_full_sql(&e, ret, err);
+    case IVM_FULL_ONLY:
+        break;
+    }
+    return ivm_query_sql(a, v, ret, err);
+}
+
+Status ivm_plan(Arena *a, const IvmView *v, const IvmChange *changes, IvmPlan **ret, Error *err)
+{
+    IvmPlan *plan = arena_new(a, IvmPlan);
+    Emit e = emit_new(a, v, changes, plan);
+    if (v->shape == IVM_FULL_ONLY)
+        return FAIL(err, E_UNSUPPORTED, "not incremental: " STR_FMT, STR_ARG(v->reason));
+    *ret = plan;
+    if (!emit_changed(&e, v->root))
+        return OK;
+    switch (v->shape) {
+    case IVM_MERGE:
+        return merge_plan(&e, err);
+    case IVM_REPLACE:
+        return replace_plan(&e, err);
+    default:
+        return bag_plan(&e, err);
+    }
+}
+
+Str ivm_plan_text(Arena *a, const IvmView *v, const IvmPlan *p)
+{
+    static const char *const SHAPES[] = { "bag", "merge", "replace", "full only" };
+    StrBuf b = sb_new(a);
+    sb_fmt(&b, "%s: " STR_FMT "\n", SHAPES[v->shape], STR_ARG(v->reason));
+    for (size_t i = 0; i < p->steps.n; i++)
+        sb_fmt(&b, STR_FMT ":\n  " STR_FMT "\n", STR_ARG(p->steps.p[i].name), STR_ARG(p->steps.p[i].sql));
+    sb_fmt(&b, "delete:\n  " STR_FMT "\ninsert:\n  " STR_FMT "\ncheck:\n  " STR_FMT "\n", STR_ARG(p->delete_sql), STR_ARG(p->insert_sql),
+           STR_ARG(p->check_sql));
+    return sb_str(&b);
+}

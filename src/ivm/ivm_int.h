@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ivm_int.h - private to ivm/: the plan tree, its expressions, and the emitters' common ground.
+ *
+ * A plan node offers columns c1 … cn under the alias n<id>; its expressions are bound trees whose EX_COLUMN points at the
+ * `ref` of an input node.  So the printer of sql/ writes them as they are, and names never clash however deep the nesting.
+ * Trees are directed graphs: a subquery used three times (NOT IN) is one node; a table or CTE named twice is two. */
+#ifndef FIRN_IVM_INT_H
+#define FIRN_IVM_INT_H
+
+#include "ivm/ivm.h"
+
+enum {
+    IVM_MAX_SOURCES = 64,                 /* a set of sources is a bit mask */
+    IVM_MAX_NODES = 2000,                 /* CTEs that name each other twice grow without end */
+    IVM_MAX_COLUMNS = 4000,
+    IVM_MAX_EXPRS = 200000,               /* expressions made while compiling */
+    IVM_MAX_TEXT = 16 * 1024 * 1024,      /* one statement of a plan */
+};
+
+typedef enum {
+    NODE_ONE,         /* one row without columns: SELECT without FROM */
+    NODE_VALUES,      /* constant rows */
+    NODE_SCAN,
+    NODE_FILTER,      /* preds over in[0] */
+    NODE_PROJECT,     /* exprs over in[0] */
+    NODE_JOIN,        /* inner join of all inputs, preds over them; columns are the inputs' in a row */
+    NODE_OUTER,       /* left (or full) join of in[0] and in[1] on preds */
+    NODE_SEMI,        /* rows of in[0] with (anti: without) a row of in[1] that satisfies preds */
+    NODE_AGG,         /* exprs: nkeys keys, then aggregates, over in[0] */
+    NODE_DISTINCT,
+    NODE_UNION,       /* UNION ALL */
+    NODE_SETOP,       /* INTERSECT [ALL], EXCEPT [ALL] */
+} NodeKind;
+
+typedef struct Node Node;
+typedef VEC(Node *) NodeVec;
+struct Node {
+    TableRef ref;                         /* first: an EX_COLUMN's rel is its node */
+    NodeKind kind;
+    int id;
+    NodeVec in;
+    ExprVec preds, exprs;                 /* preds: conjuncts */
+    size_t nkeys, source;
+    int full, anti, all;
+    SetOp setop;
+    const ExprVec *rows;                  /* NODE_VALUES */
+    size_t nrows;
+    uint64_t sources;                     /* every source below */
+    int monotone;                         /* inserts below can only give inserts */
+    uint8_t *used;                        /* columns that somebody above reads */
+    uint8_t *fuzzy;                       /* columns whose value is not the same at each computation (float sums, any_value) */
+};
+
+static inline Node *node_of(const Expr *column) { return (Node *)column->rel; }
+static inline size_t node_ncols(const Node *n) { return n->ref.columns.n; }
+static inline const DataType *node_type(const Node *n, size_t i) { return &n->ref.columns.p[i].type; }
+static inline int node_nullable(const Node *n, size_t i) { return n->ref.columns.p[i].nullable; }
+
+/* ---- the compiled view -------------------------------------------------------------------------------- */
+
+typedef enum { AGG_COUNT_STAR, AGG_COUNT, AGG_SUM, AGG_AVG, AGG_MIN, AGG_MAX, AGG_BOOL_AND, AGG_BOOL_OR, AGG_OTHER } AggKind;
+
+/* One piece of mergeable state. Slot 0 is always the number of rows of the group. */
+typedef enum { SLOT_ROWS, SLOT_COUNT, SLOT_SUM, SLOT_TRUE, SLOT_FALSE, SLOT_MIN, SLOT_MAX } SlotKind;
+typedef struct Slot {
+    SlotKind kind;
+    size_t agg;                           /* index into the node's exprs; of SLOT_ROWS: none */
+    Str store;                            /* the stored column that holds it */
+    int hidden;                           /* 0: a visible column */
+    DataType type;                        /* of the stored column */
+} Slot;
+typedef struct KeyStore { Str store; int hidden; } KeyStore;
+
+struct IvmView {
+    const Query *query;
+    IvmShape shape;
+    Str reason;
+    StrVec constructs;
+    IvmColumns visible, hidden;
+    VEC(const BoundTable *) tables;
+    NodeVec nodes;
+    Node *root;                           /* columns: the visible ones in order */
+    /* MERGE and REPLACE: root is a NODE_PROJECT over `agg`, with `having` between when not NULL */
+    Node *agg, *having;
+    VEC(Slot) slots;
+    VEC(KeyStore) keys;
+    int by_row;                           /* REPLACE by the columns that are not fuzzy */
+};
+
+typedef struct Compiler {
+    Arena *a;
+    IvmView *v;
+    VEC(const Query *) stack;             /* queries being planned: a recursive CTE meets itself here */
+    size_t nexprs, ncolumns;
+} Compiler;
+
+/* What names mean while a SELECT is planned: relations of the bound tree to columns of one node. */
+typedef struct ScopeEntry { const TableRef *rel; size_t base; } ScopeEntry;
+typedef struct ScalarEntry { const Expr *expr; size_t col; } ScalarEntry;
+typedef struct Scope { Node *node; VEC(ScopeEntry) rels; VEC(ScalarEntry) scalars; } Scope;
+
+/* ---- algebra.c, node.c: bound query to plan. E_UNSUPPORTED: the construct is not incremental ------------ */
+
+NODISCARD Status plan_query(Compiler *c, const Query *q, Node **ret, Error *err);
+NODISCARD Status plan_from(Compiler *c, const TableRef *t, Scope *s, Error *err);      /* adds t to the scope and sets s->node */
+NODISCARD Status plan_aggregate(Compiler *c, const Select *sel, Scope *s, ExprVec *items, ExprVec *having, Error *err);
+
+/* subquery.c: a conjunct of WHERE that is IN, EXISTS or quantified becomes a semi or anti join over s->node. */
+int is_subquery_conjunct(const Expr *e);
+NODISCARD Status plan_subquery(Compiler *c, const Expr *cond, Scope *s, Error *err);
+NODISCARD Status plan_scalars(Compiler *c, const Expr *e, Scope *s, Error *err);
+NODISCARD Status plan_where(Compiler *c, const Expr *where, Scope *s, Error *err);
+
+/* "construct" met at a place: raises E_UNSUPPORTED with "construct at position n". */
+NODISCARD Status not_incremental(const Expr *e, Error *err, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void construct_met(Compiler *c, Str name);
+
+NODISCARD Status node_new(Compiler *c, NodeKind kind, Node **ret, Error *err);
+void node_add_input(Compiler *c, Node *n, Node *in);
+void node_add_column(Compiler *c, Node *n, DataType type, int nullable, int fuzzy);
+NODISCARD Status node_filter(Compiler *c, Node *in, const ExprVec *preds, Node **ret, Error *err);
+NODISCARD Status node_project(Compiler *c, Node *in, const ExprVec *exprs, Node **ret, Error *err);
+NODISCARD Status node_join(Compiler *c, Node *l, Node *r, Node **ret, Error *err);                 /* no predicates yet */
+NODISCARD Status node_join_add(Compiler *c, Node *join, const ExprVec *preds, Error *err);        /* preds over join's own columns */
+typedef enum { PAD_LEFT, PAD_BOTH } Padding;                       /* rows of which inputs survive without a match */
+typedef enum { KEEP_MATCHED, KEEP_UNMATCHED } Keep;
+NODISCARD Status node_outer(Compiler *c, Node *l, Node *r, Padding padding, Node **ret, Error *err);
+NODISCARD Status node_semi(Compiler *c, Node *l, Node *r, Keep keep, Node **ret, Error *err);
+NODISCARD Status node_to_inputs(Compiler *c, const Node *n, const Expr *e, Expr **ret, Error *err);
+NODISCARD Status node_distinct(Compiler *c, Node *in, Node **ret, Error *err);
+NODISCARD Status node_setop(Compiler *c, const Query *q, Node *l, Node *r, Node **ret, Error *err);
+/* exprs over `from` become exprs over `to`, a node with the same columns in front. */
+NODISCARD Status node_reseat(Compiler *c, const Node *from, Node *to, ExprVec *exprs, Error *err);
+NODISCARD Status node_rename(Compiler *c, Node *n, const BoundColumns *want, Node **ret, Error *err);
+void nodes_mark_used(IvmView *v);
+
+/* ---- expr.c ---------------------------------------------------------------------------------------------- */
+
+/* Rebuild an expression. `swap` may answer with a replacement; NULL means: copy and go down. */
+typedef Status (*ExprSwap)(void *ctx, const Expr *e, Expr **ret, Error *err);
+NODISCARD Status expr_rewrite(Compiler *c, const Expr *e, ExprSwap swap, void *ctx, Expr **ret, Error *err);
+/* Names of s (and, when not NULL, of an outer scope) to node columns; refuses what is not incremental. */
+typedef struct Names { Compiler *c; Scope *own, *outer; Node *own_node, *outer_node; int aggregates; } Names;
+NODISCARD Status expr_bind(Names *n, const Expr *e, Expr **ret, Error *err);
+Expr *expr_column(Compiler *c, Node *n, size_t col);
+Expr *expr_binary(Compiler *c, Op op, Expr *l, Expr *r);
+Expr *expr_is(Compiler *c, Op op, Expr *x, int negated);
+Expr *expr_cast(Compiler *c, Expr *x, DataType type);
+void expr_conjuncts(Compiler *c, const Expr *e, ExprVec *ret);
+int expr_nullable(const Expr *e);
+int expr_fuzzy(const Expr *e);
+NODISCARD Status expr_text(Arena *a, const Expr *e, Str *ret, Error *err);
+uint64_t expr_visit_columns(const Expr *e, void (*visit)(void *ctx, const Expr *column), void *ctx);   /* how many */
+AggKind agg_kind(const Expr *e);
+int agg_is_fuzzy(const Expr *e);          /* recomputing it over equal rows may give another value */
+int agg_mergeable(const Expr *e);
+
+/* ---- emitting SQL ---------------------------------------------------------------------------------------- */
+
+typedef enum { SIDE_OLD, SIDE_NEW } Side;
+
+typedef struct Emit {
+    Arena *a;
+    const IvmView *v;
+    const IvmChange *changes;             /* NULL: everything may change */
+    IvmPlan *plan;                        /* steps are added here */
+    Str *tables;                          /* by node id: the step that holds its delta */
+    size_t nsteps;
+} Emit;
+
+/* Rows of a node restricted to those whose columns are in a table of keys. */
+typedef struct Restrict { Str table; size_t n; const size_t *cols; const Str *names; } Restrict;
+
+Emit emit_new(Arena *a, const IvmView *v, const IvmChange *changes, IvmPlan *plan);
+int emit_changed(const Emit *e, const Node *n);
+int emit_deletes(const Emit *e, const Node *n);    /* n's delta may hold negative weights */
+NODISCARD Status emit_step(Emit *e, Str name, Str sql, Error *err);
+void put_columns(StrBuf *b, const Node *n, const char *alias);       /* alias.c1 AS c1, … of the used columns; never empty */
+void put_join_columns(StrBuf *b, const Node *n);                     /* state.c */
+void put_names(StrBuf *b, const Node *n);                            /* c1, c2 … */
+NODISCARD Status put_expr(StrBuf *b, const Expr *x, Error *err);
+NODISCARD Status put_conjuncts(StrBuf *b, const ExprVec *preds, Error *err);   /* "(a) AND (b)"; TRUE when empty */
+/* l = r, or IS NOT DISTINCT FROM when either may be NULL or holds parts that may. */
+void put_same(StrBuf *b, Str l, Str r, const DataType *t, int nullable);
+
+/* state.c: the rows of a node at a side; columns c1 … of those used. `only` may be NULL. */
+NODISCARD Status state_sql(Emit *e, const Node *n, Side side, const Restrict *only, Str *ret, Error *err);
+NODISCARD Status agg_select_sql(Emit *e, const Node *n, Side side, const Restrict *keys, Str extra, Str *ret, Error *err);
+
+/* delta.c: the change of a node as rows with a weight w. Call only when emit_changed. */
+NODISCARD Status delta_sql(Emit *e, const Node *n, Str *ret, Error *err);
+NODISCARD Status delta_table(Emit *e, const Node *n, Str *ret, Error *err);    /* consolidated, in a step of its own */
+/* delta_affected.c: nodes whose change is recomputed for the affected rows or keys. */
+NODISCARD Status delta_outer(Emit *e, const Node *n, Str *ret, Error *err);
+NODISCARD Status delta_semi(Emit *e, const Node *n, Str *ret, Error *err);
+NODISCARD Status delta_agg(Emit *e, const Node *n, Str *ret, Error *err);
+NODISCARD Status delta_distinct(Emit *e, const Node *n, Str *ret, Error *err);
+NODISCARD Status delta_setop(Emit *e, const Node *n, Str *ret, Error *err);
+
+/* The keys of `agg` that its input's delta touches, as a step with columns k1 … kn. */
+NODISCARD Status affected_keys(Emit *e, const Node *agg, Str name, Error *err);
+Restrict restrict_to_keys(Arena *a, const Node *agg, Str table);
+
+/* One file a shape. */
+NODISCARD Status bag_plan(Emit *e, Error *err);
+typedef enum { NOT_NULL, MAY_BE_NULL } Nullability;
+size_t visible_column(const IvmView *v, const Node *under, size_t col);
+Str add_hidden(Compiler *c, Str name, DataType type, Nullability nullable);      /* the name may get a suffix to be unique */
+void store_keys(Compiler *c, const Node *top);
+Str hidden_keys(Arena *a, const IvmView *v);
+void put_stored_keys(StrBuf *b, const IvmView *v, const char *alias);            /* v.key = alias.k<i> … */
+NODISCARD Status merge_compile(Compiler *c, Error *err);
+NODISCARD Status merge_full_sql(Emit *e, Str *ret, Error *err);
+NODISCARD Status merge_plan(Emit *e, Error *err);
+NODISCARD Status replace_compile(Compiler *c, Error *err);
+NODISCARD Status replace_full_sql(Emit *e, Str *ret, Error *err);
+NODISCARD Status replace_plan(Emit *e, Error *err);
+NODISCARD Status plain_full_sql(Emit *e, Str *ret, Error *err);
+/* Columns of the root under the view's own names, over FROM text; then `hidden` text if any. */
+NODISCARD Status root_select_sql(Emit *e, Str from, Str hidden, Str *ret, Error *err);
+
+#endif

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* merge.c - aggregates kept by hidden state: stored state + change = new state, for the groups that the change touches.
+ *
+ * State is a list of slots.  Slot 0 is the number of rows of the group, always; it alone says whether a group exists
+ * (never a sum of zero, spec/ivm.md 2.12).  A slot lives in a visible column when one shows just its value, else in a
+ * hidden one.  Sums are kept as DECIMAL(38,s) and added in HUGEINT or DECIMAL(38,s), so nothing overflows on the way
+ * that the query itself would not; the visible value is cast to the query's type by the same cast.
+ * Steps: ivm_g the change by group, ivm_m stored and changed merged, ivm_x the extremes read again for the groups that
+ * lost the stored one.  Invariants checked: no negative count, no count above the rows, no group stored twice. */
+#include "ivm/ivm_int.h"
+
+static const Expr *slot_agg(const IvmView *v, const Slot *s) { return v->agg->exprs.p[s->agg]; }
+static const Expr *slot_arg(const IvmView *v, const Slot *s) { return slot_agg(v, s)->args.p[0]; }
+
+/* ---- compiling: which slots, and where they live ------------------------------------------------------------- */
+
+static DataType bigint(void) { return (DataType){ .kind = DT_INT64 }; }
+
+static DataType sum_type(const Expr *arg)
+{
+    return (DataType){ .kind = DT_DECIMAL, .precision = 38, .scale = arg->type.kind == DT_DECIMAL ? arg->type.scale : 0 };
+}
+
+static void add_slot(Compiler *c, SlotKind kind, size_t agg, size_t visible, Str prefix, DataType type)
+{
+    IvmView *v = c->v;
+    size_t shown = visible_column(v, v->agg, agg);
+    Slot s = { kind, agg, {0}, 0, type };
+    if (visible != SIZE_MAX) {
+        s.store = v->visible.p[visible].engine;
+        s.type = v->visible.p[visible].type;
+    } else {
+        Str name = shown == SIZE_MAX ? str_fmt(c->a, "%zu", agg + 1) : v->visible.p[shown].engine;
+        s.hidden = 1;
+        s.store = add_hidden(c, str_cat(c->a, prefix, name), type, kind == SLOT_MIN || kind == SLOT_MAX ? MAY_BE_NULL : NOT_NULL);
+    }
+    vec_push(c->a, &v->slots, s);
+}
+
+static void slots_of_agg(Compiler *c, size_t agg)
+{
+    const Expr *x = c->v->agg->exprs.p[agg];
+    size_t at = visible_column(c->v, c->v->agg, agg);
+    switch (agg_kind(x)) {
+    case AGG_COUNT_STAR:
+        if (!x->func->filter)
+            break;
+        /* fall through */
+    case AGG_COUNT:
+        add_slot(c, SLOT_COUNT, agg, at, S("__ivm_s_"), bigint());
+        break;
+    case AGG_SUM:
+        add_slot(c, SLOT_SUM, agg, at, S("__ivm_sum_"), sum_type(x->args.p[0]));
+        add_slot(c, SLOT_COUNT, agg, SIZE_MAX, S("__ivm_s_"), bigint());
+        break;
+    case AGG_AVG:
+        add_slot(c, SLOT_SUM, agg, SIZE_MAX, S("__ivm_sum_"), sum_type(x->args.p[0]));
+        add_slot(c, SLOT_COUNT, agg, SIZE_MAX, S("__ivm_s_"), bigint());
+        break;
+    case AGG_MIN:
+        add_slot(c, SLOT_MIN, agg, at, S("__ivm_m_"), x->type);
+        break;
+    case AGG_MAX:
+        add_slot(c, SLOT_MAX, agg, at, S("__ivm_m_"), x->type);
+        break;
+    case AGG_BOOL_AND:
+    case AGG_BOOL_OR:
+        add_slot(c, SLOT_TRUE, agg, SIZE_MAX, S("__ivm_t_"), bigint());
+        add_slot(c, SLOT_FALSE, agg, SIZE_MAX, S("__ivm_f_"), bigint());
+        break;
+    case AGG_OTHER:
+        break;
+    }
+}
+
+Status merge_compile(Compiler *c, Error *err UNUSED)
+{
+    IvmView *v = c->v;
+    Slot rows = { SLOT_ROWS, 0, {0}, 1, bigint() };
+    store_keys(c, v->agg);
+    vec_push(c->a, &v->slots, rows);
+    for (size_t i = v->agg->nkeys; i < v->agg->exprs.n; i++)
+        slots_of_agg(c, i);
+    v->slots.p[0].store = add_hidden(c, S("__ivm_num_rec"), bigint(), NOT_NULL);
+    return OK;
+}
+
+/* ---- slots as SQL ---------------------------------------------------------------------------------------------- */
+
+static int is_extreme(const Slot *s) { return s->kind == SLOT_MIN || s->kind == SLOT_MAX; }
+
+/* Which input rows a slot counts: " FILTER (WHERE …)" or nothing. `more` may add a condition on the weight. */
+static Status put_slot_filter(StrBuf *b, const IvmView *v, const Slot *s, const char *more, Error *err)
+{
+    const Expr *filter = s->kind == SLOT_ROWS ? NULL : slot_agg(v, s)->func->filter;
+    const char *and_ = "";
+    int tests_arg = s->kind == SLOT_TRUE || s->kind == SLOT_FALSE || (s->kind == SLOT_COUNT && slot_agg(v, s)->args.n);
+    if (!filter && !tests_arg && !more[0])
+        return OK;
+    sb_addc(b, " FILTER (WHERE ");
+    if (filter) {
+        sb_addc(b, "(");
+        TRY(put_expr(b, filter, err));
+        sb_addc(b, ")");
+        and_ = " AND ";
+    }
+    if (tests_arg) {
+        sb_fmt(b, "%s%s(", and_, s->kind == SLOT_FALSE ? "NOT " : "");
+        TRY(put_expr(b, slot_arg(v, s), err));
+        sb_addc(b, s->kind == SLOT_COUNT ? ") IS NOT NULL" : ")");
+        and_ = " AND ";
+    }
+    if (more[0])
+        sb_fmt(b, "%s%s", and_, more);
+    sb_addc(b, ")");
+    return OK;
+}
+
+static int is_decimal_sum(const IvmView *v, const Slot *s) { return slot_arg(v, s)->type.kind == DT_DECIMAL; }
+
+/* The type that sums are added in. */
+static Str add_type(Arena *a, const IvmView *v, const Slot *s)
+{
+    return is_decimal_sum(v, s) ? str_fmt(a, "DECIMAL(38,%d)", slot_arg(v, s)->type.scale) : S("HUGEINT");
+}
+
+/* A slot over all rows of the input. */
+static Status put_slot_full(StrBuf *b, const IvmView *v, const Slot *s, Error *err)
+{
+    if (s->kind == SLOT_SUM) {
+        sb_addc(b, "coalesce(sum(");
+        TRY(put_expr(b, slot_arg(v, s), err));
+        sb_addc(b, ")");
+        TRY(put_slot_filter(b, v, s, "", err));
+        sb_addc(b, ", 0)");
+        return OK;
+    }
+    if (is_extreme(s)) {
+        sb_addc(b, s->kind == SLOT_MIN ? "min(" : "max(");
+        TRY(put_expr(b, slot_arg(v, s), err));
+        sb_addc(b, ")");
+    } else {
+        sb_addc(b, "count(*)");
+    }
+    return put_slot_filter(b, v, s, "", err);
+}
+
+/* A slot's change over the input's delta, whose weight is n<id>.w. */
+static Status put_slot_delta(StrBuf *b, const IvmView *v, const Slot *s, Error *err)
+{
+    int in = v->agg->in.p[0]->id;
+    if (s->kind == SLOT_SUM) {
+        Str type = add_type(b->a, v, s);
+        sb_fmt(b, "coalesce(sum(CAST(n%d.w AS %s) * CAST(", in, is_decimal_sum(v, s) ? "DECIMAL(18,0)" : "HUGEINT");
+        TRY(put_expr(b, slot_arg(v, s), err));
+        sb_fmt(b, " AS " STR_FMT "))", STR_ARG(type));
+    } else {
+        sb_fmt(b, "coalesce(sum(n%d.w)", in);
+    }
+    TRY(put_slot_filter(b, v, s, "", err));
+    sb_addc(b, ", 0)");
+    return OK;
+}
+
+/* The extreme of the rows that came (w > 0) or went. */
+static Status put_extreme(StrBuf *b, const IvmView *v, const Slot *s, const char *sign, Error *err)
+{
+    sb_addc(b, s->kind == SLOT_MIN ? "min(" : "max(");
+    TRY(put_expr(b, slot_arg(v, s), err));
+    sb_addc(b, ")");
+    return put_slot_filter(b, v, s, str_z(b->a, str_fmt(b->a, "n%d.w %s 0", v->agg->in.p[0]->id, sign)), err);
+}
+
+/* ---- values from slots ----------------------------------------------------------------------------------------- */
+
+static size_t slot_index(const IvmView *v, size_t agg, SlotKind kind)
+{
+    for (size_t i = 1; i < v->slots.n; i++)
+        if (v->slots.p[i].agg == agg && v->slots.p[i].kind == kind)
+            return i;
+    return 0;
+}
+
+/* The aggregate's value from the slots x0, x1 … of alias m. */
+static void put_value(StrBuf *b, const IvmView *v, size_t agg)
+{
+    const Expr *x = v->agg->exprs.p[agg];
+    size_t sum = slot_index(v, agg, SLOT_SUM), count = slot_index(v, agg, SLOT_COUNT);
+    size_t t = slot_index(v, agg, SLOT_TRUE), f = slot_index(v, agg, SLOT_FALSE);
+    switch (agg_kind(x)) {
+    case AGG_COUNT_STAR:
+    case AGG_COUNT:
+        sb_fmt(b, "m.x%zu", count);
+        break;
+    case AGG_SUM:
+        sb_fmt(b, "CASE WHEN m.x%zu > 0 THEN CAST(m.x%zu AS " STR_FMT ") END", count, sum, STR_ARG(data_type_sql(b->a, &x->type)));
+        break;
+    case AGG_AVG:
+        sb_fmt(b, "CASE WHEN m.x%zu > 0 THEN CAST(CAST(m.x%zu AS DOUBLE) / m.x%zu AS " STR_FMT ") END", count, sum, count,
+               STR_ARG(data_type_sql(b->a, &x->type)));
+        break;
+    case AGG_MIN:
+        sb_fmt(b, "m.x%zu", slot_index(v, agg, SLOT_MIN));
+        break;
+    case AGG_MAX:
+        sb_fmt(b, "m.x%zu", slot_index(v, agg, SLOT_MAX));
+        break;
+    case AGG_BOOL_AND:
+        sb_fmt(b, "CASE WHEN m.x%zu + m.x%zu > 0 THEN m.x%zu = 0 END", t, f, f);
+        break;
+    case AGG_BOOL_OR:
+        sb_fmt(b, "CASE WHEN m.x%zu + m.x%zu > 0 THEN m.x%zu > 0 END", t, f, t);
+        break;
+    case AGG_OTHER:
+        break;
+    }
+}
+
+/* ", n3.k AS __ivm_k1, CAST(n3.x0 AS BIGINT) AS __ivm_num_rec …" in the order of v->hidden */
+static Str hidden_columns(Arena *a, const IvmView *v)
+{
+    StrBuf b = sb_new(a);
+    int in = v->agg->id;
+    sb_add(&b, hidden_keys(a, v));
+    for (size_t k = 1; k <= v->slots.n; k++) {
+        size_t i = k % v->slots.n;                                      /* slot 0 is stored last */
+        const Slot *s = &v->slots.p[i];
+        if (!s->hidden)
+            continue;
+        sb_fmt(&b, ", CAST(n%d.x%zu AS " STR_FMT ") AS ", in, i, STR_ARG(data_type_sql(a, &s->type)));
+        sql_ident(&b, s->store);
+    }
+    return sb_str(&b);
+}
+
+Status merge_full_sql(Emit *e, Str *ret, Error *err)
+{
+    const IvmView *v = e->v;
+    StrBuf extra = sb_new(e->a);
+    Str groups = {0};
+    for (size_t i = 0; i < v->slots.n; i++) {
+        if (!v->slots.p[i].hidden)
+            continue;
+        sb_addc(&extra, ", ");
+        TRY(put_slot_full(&extra, v, &v->slots.p[i], err));
+        sb_fmt(&extra, " AS x%zu", i);
+    }
+    TRY(agg_select_sql(e, v->agg, SIDE_NEW, NULL, sb_str(&extra), &groups, err));
+    return root_select_sql(e, str_fmt(e->a, "(" STR_FMT ")", STR_ARG(groups)), hidden_columns(e->a, v), ret, err);
+}
+
+/* ---- the steps -------------------------------------------------------------------------------------------------- */
+
+static int has_extremes(const IvmView *v)
+{
+    for vec_each(const Slot, s, &v->slots)
+        if (is_extreme(s))
+            return 1;
+    return 0;
+}
+
+/* Extremes must not see rows that cancel each other, so their input is consolidated. */
+static Status input_delta(Emit *e, Str *ret, Error *err)
+{
+    const Node *in = e->v->agg->in.p[0];
+    if (has_extremes(e->v))
+        return delta_table(e, in, ret, err);
+    TRY(delta_sql(e, in, ret, err));
+    *ret = str_fmt(e->a, "(" STR_FMT ")", STR_ARG(*ret));
+    return OK;
+}
+
+static Status group_step(Emit *e, int deletes, Error *err)
+{
+    const IvmView *v = e->v;
+    Str change = {0};
+    StrBuf b = sb_new(e->a);
+    TRY(input_delta(e, &change, err));
+    sb_addc(&b, "SELECT ");
+    for (size_t i = 0; i < v->agg->nkeys; i++) {
+        TRY(put_expr(&b, v->agg->exprs.p[i], err));
+        sb_fmt(&b, " AS k%zu, ", i + 1);
+    }
+    for (size_t i = 0; i < v->slots.n; i++) {
+        const Slot *s = &v->slots.p[i];
+        sb_addc(&b, i ? ", " : "");
+        TRY(is_extreme(s) ? put_extreme(&b, v, s, ">", err) : put_slot_delta(&b, v, s, err));
+        sb_fmt(&b, " AS x%zu", i);
+        if (!is_extreme(s) || !deletes)
+            continue;
+        sb_addc(&b, ", ");
+        TRY(put_extreme(&b, v, s, "<", err));
+        sb_fmt(&b, " AS y%zu", i);
+    }
+    sb_fmt(&b, " FROM " STR_FMT " n%d", STR_ARG(change), v->agg->in.p[0]->id);
+    for (size_t i = 0; i < v->agg->nkeys; i++)
+        sb_fmt(&b, "%s%zu", i ? ", " : " GROUP BY ", i + 1);
+    return emit_step(e, S("ivm_g"), sb_str(&b), err);
+}
+
+static Str stored(Arena *a, const Slot *s) { return str_cat(a, S("v."), sql_ident_str(a, s->store)); }
+
+static void put_merged(StrBuf *b, const IvmView *v, size_t i)
+{
+    const Slot *s = &v->slots.p[i];
+    Str old = stored(b->a, s);
+    if (is_extreme(s)) {
+        sb_fmt(b, "CASE WHEN " STR_FMT " IS NULL THEN g.x%zu WHEN g.x%zu IS NULL THEN " STR_FMT " WHEN g.x%zu %s " STR_FMT
+               " THEN g.x%zu ELSE " STR_FMT " END AS x%zu", STR_ARG(old), i, i, STR_ARG(old), i, s->kind == SLOT_MIN ? "<" : ">",
+               STR_ARG(old), i, STR_ARG(old), i);
+        return;
+    }
+    Str type = s->kind == SLOT_SUM ? add_type(b->a, v, s) : S("HUGEINT");
+    sb_fmt(b, "CAST(coalesce(" STR_FMT ", 0) AS " STR_FMT ") + CAST(g.x%zu AS " STR_FMT ") AS x%zu", STR_ARG(old), STR_ARG(type), i,
+           STR_ARG(type), i);
+}
+
+/* The stored extreme went and nothing as extreme came. */
+static void put_lost(StrBuf *b, const IvmView *v, int deletes)
+{
+    const char *or_ = "";
+    for (size_t i = 0; deletes && i < v->slots.n; i++) {
+        const Slot *s = &v->slots.p[i];
+        if (!is_extreme(s))
+            continue;
+        Str old = stored(b->a, s);
+        const char *op = s->kind == SLOT_MIN ? "<=" : ">=";
+        sb_fmt(b, "%scoalesce(g.y%zu %s " STR_FMT ", FALSE) AND NOT coalesce(g.x%zu %s " STR_FMT ", FALSE)", or_, i, op, STR_ARG(old), i,
+               op, STR_ARG(old));
+        or_ = " OR ";
+    }
+    sb_addc(b, or_[0] ? "" : "FALSE");
+}
+
+static void put_touched(StrBuf *b, const IvmView *v, int deletes)
+{
+    for (size_t i = 0; i < v->slots.n; i++) {
+        sb_addc(b, i ? " OR " : "");
+        if (!is_extreme(&v->slots.p[i]))
+            sb_fmt(b, "g.x%zu <> 0", i);
+        else if (deletes)
+            sb_fmt(b, "g.x%zu IS NOT NULL OR g.y%zu IS NOT NULL", i, i);
+        else
+            sb_fmt(b, "g.x%zu IS NOT NULL", i);
+    }
+}
+
+static Status merge_step(Emit *e, int deletes, Error *err)
+{
+    const IvmView *v = e->v;
+    StrBuf b = sb_new(e->a);
+    sb_addc(&b, "SELECT v.\"__file\" AS f, v.\"__pos\" AS p, ");
+    for (size_t i = 0; i < v->agg->nkeys; i++)
+        sb_fmt(&b, "g.k%zu AS k%zu, ", i + 1, i + 1);
+    for (size_t i = 0; i < v->slots.n; i++) {
+        put_merged(&b, v, i);
+        sb_addc(&b, ", ");
+    }
+    put_lost(&b, v, deletes);
+    sb_addc(&b, " AS lost FROM ivm_g g LEFT JOIN v ON ");
+    put_stored_keys(&b, v, "g");
+    sb_addc(&b, " WHERE ");
+    put_touched(&b, v, deletes);
+    return emit_step(e, S("ivm_m"), sb_str(&b), err);
+}
+
+/* Extremes of the groups that lost theirs, read from the new state. */
+static Status again_step(Emit *e, Error *err)
+{
+    const IvmView *v = e->v;
+    StrBuf b = sb_new(e->a), keys = sb_new(e->a), extra = sb_new(e->a);
+    Str groups = {0};
+    for (size_t i = 0; i < v->agg->nkeys; i++)
+        sb_fmt(&keys, "%sm.k%zu", i ? ", " : "", i + 1);
+    sb_addc(&b, "SELECT ");
+    sb_add(&b, v->agg->nkeys ? sb_str(&keys) : S("1 AS k0"));
+    sb_addc(&b, " FROM ivm_m m WHERE m.lost AND m.x0 > 0");
+    TRY(emit_step(e, S("ivm_c"), sb_str(&b), err));
+    for (size_t i = 0; i < v->slots.n; i++) {
+        if (!is_extreme(&v->slots.p[i]))
+            continue;
+        sb_addc(&extra, ", ");
+        TRY(put_slot_full(&extra, v, &v->slots.p[i], err));
+        sb_fmt(&extra, " AS x%zu", i);
+    }
+    Restrict only = restrict_to_keys(e->a, v->agg, S("ivm_c"));
+    TRY(agg_select_sql(e, v->agg, SIDE_NEW, v->agg->nkeys ? &only : NULL, sb_str(&extra), &groups, err));
+    b = sb_new(e->a);
+    sb_addc(&b, "SELECT ");
+    for (size_t i = 0; i < v->agg->nkeys; i++)
+        sb_fmt(&b, "x.c%zu AS k%zu, ", i + 1, i + 1);
+    const char *comma = "";
+    for (size_t i = 0; i < v->slots.n; i++)
+        if (is_extreme(&v->slots.p[i])) {
+            sb_fmt(&b, "%sx.x%zu", comma, i);
+            comma = ", ";
+        }
+    sb_fmt(&b, " FROM (" STR_FMT ") x%s", STR_ARG(groups), v->agg->nkeys ? "" : " WHERE EXISTS (SELECT 1 FROM ivm_c)");
+    return emit_step(e, S("ivm_x"), sb_str(&b), err);
+}
+
+/* ivm_m with the extremes of ivm_x put in: what groups are now. */
+static Str merged_groups(Arena *a, const IvmView *v, int again)
+{
+    StrBuf b = sb_new(a);
+    if (!again)
+        return S("ivm_m");
+    sb_addc(&b, "(SELECT m.* REPLACE (");
+    const char *comma = "";
+    for (size_t i = 0; i < v->slots.n; i++)
+        if (is_extreme(&v->slots.p[i])) {
+            sb_fmt(&b, "%sCASE WHEN m.lost THEN x.x%zu ELSE m.x%zu END AS x%zu", comma, i, i, i);
+            comma = ", ";
+        }
+    sb_addc(&b, ") FROM ivm_m m LEFT JOIN ivm_x x ON ");
+    for (size_t i = 0; i < v->agg->nkeys; i++) {
+        sb_addc(&b, i ? " AND " : "");
+        put_same(&b, str_fmt(a, "m.k%zu", i + 1), str_fmt(a, "x.k%zu", i + 1), node_type(v->agg, i), node_nullable(v->agg, i));
+    }
+    sb_addc(&b, v->agg->nkeys ? ")" : "TRUE)");
+    return sb_str(&b);
+}
+
+static Status insert_groups(Emit *e, int again, Error *err)
+{
+    const IvmView *v = e->v;
+    StrBuf b = sb_new(e->a);
+    sb_addc(&b, "(SELECT m.*");
+    for (size_t i = 0; i < v->agg->exprs.n; i++) {
+        sb_addc(&b, ", ");
+        if (i < v->agg->nkeys)
+            sb_fmt(&b, "m.k%zu", i + 1);
+        else
+            put_value(&b, v, i);
+        sb_fmt(&b, " AS c%zu", i + 1);
+    }
+    sb_fmt(&b, " FROM " STR_FMT " m%s)", STR_ARG(merged_groups(e->a, v, again)), v->agg->nkeys ? " WHERE m.x0 > 0" : "");
+    return root_select_sql(e, sb_str(&b), hidden_columns(e->a, v), &e->plan->insert_sql, err);
+}
+
+static void check_groups(Emit *e)
+{
+    const IvmView *v = e->v;
+    StrBuf b = sb_new(e->a);
+    sb_addc(&b, "SELECT (SELECT count(*) FROM ivm_m m WHERE m.x0 < 0");
+    for (size_t i = 1; i < v->slots.n; i++) {
+        const Slot *s = &v->slots.p[i];
+        if (s->kind == SLOT_SUM && is_decimal_sum(v, s))
+            sb_fmt(&b, " OR m.x%zu <> 0 AND m.x%zu = 0", i, slot_index(v, s->agg, SLOT_COUNT));
+        else if (s->kind == SLOT_SUM)
+            sb_fmt(&b, " OR m.x%zu <> 0 AND m.x%zu = 0", i, slot_index(v, s->agg, SLOT_COUNT));
+        else if (!is_extreme(s))
+            sb_fmt(&b, " OR m.x%zu < 0 OR m.x%zu > m.x0", i, i);
+    }
+    if (!v->agg->nkeys)
+        sb_addc(&b, " OR m.f IS NULL");
+    sb_addc(&b, ") + (SELECT count(*) FROM (SELECT 1 FROM ivm_m m");
+    for (size_t i = 0; i < v->agg->nkeys; i++)
+        sb_fmt(&b, "%sm.k%zu", i ? ", " : " GROUP BY ", i + 1);
+    sb_addc(&b, " HAVING count(*) > 1) q)");
+    e->plan->check_sql = sb_str(&b);
+}
+
+Status merge_plan(Emit *e, Error *err)
+{
+    int deletes = emit_deletes(e, e->v->agg->in.p[0]), again = deletes && has_extremes(e->v);
+    TRY(group_step(e, deletes, err));
+    TRY(merge_step(e, deletes, err));
+    if (again)
+        TRY(again_step(e, err));
+    TRY(insert_groups(e, again, err));
+    check_groups(e);
+    e->plan->delete_sql = S("SELECT m.f AS \"__file\", m.p AS \"__pos\" FROM ivm_m m WHERE m.f IS NOT NULL");
+    return OK;
+}

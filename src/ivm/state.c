@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* state.c - the rows of a node before or after the change, as SQL.
+ *
+ * Each node is one SELECT over its inputs as derived tables; only used columns are written.  A restriction (rows whose
+ * columns are in a table of keys) is pushed down as far as columns are plain, so that scans are filtered first, and
+ * applied where it can go no further.  Pushing a part of the keys only is a pre-filter; the whole is then applied above. */
+#include "ivm/ivm_int.h"
+
+static Status sub(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
+{
+    Str sql = {0};
+    TRY(state_sql(e, n, side, only, &sql, err));
+    sb_addc(b, "(");
+    sb_add(b, sql);
+    sb_fmt(b, ") n%d", n->id);
+    return OK;
+}
+
+/* ---- restrictions --------------------------------------------------------------------------------------- */
+
+/* EXISTS over the table of keys, for columns of `alias`. */
+static void put_restrict(StrBuf *b, const Node *n, const char *alias, const Restrict *only)
+{
+    sb_fmt(b, "EXISTS (SELECT 1 FROM " STR_FMT " r WHERE ", STR_ARG(only->table));
+    for (size_t i = 0; i < only->n; i++) {
+        size_t col = only->cols[i];
+        sb_addc(b, i ? " AND " : "");
+        put_same(b, str_fmt(b->a, "%s.c%zu", alias, col + 1), str_fmt(b->a, "r." STR_FMT, STR_ARG(only->names[i])),
+                 node_type(n, col), node_nullable(n, col));
+    }
+    sb_addc(b, ")");
+}
+
+typedef struct Pushed { Restrict only; int whole; } Pushed;
+
+/* The part of a restriction on n that an input can check; `map` says which of its columns (SIZE_MAX: none). */
+static Pushed push_by(Emit *e, const Restrict *only, const size_t *map)
+{
+    Pushed p = { { .table = only->table }, 1 };
+    size_t *cols = arena_array(e->a, size_t, only->n + 1);
+    Str *names = arena_array(e->a, Str, only->n + 1);
+    for (size_t i = 0; i < only->n; i++) {
+        if (map[only->cols[i]] == SIZE_MAX) {
+            p.whole = 0;
+            continue;
+        }
+        cols[p.only.n] = map[only->cols[i]];
+        names[p.only.n++] = only->names[i];
+    }
+    p.only.cols = cols;
+    p.only.names = names;
+    return p;
+}
+
+static Pushed push_through_exprs(Emit *e, const Node *n, const Restrict *only)
+{
+    size_t *map = arena_array(e->a, size_t, node_ncols(n) + 1);
+    for (size_t i = 0; i < node_ncols(n); i++) {
+        const Expr *x = n->exprs.p[i];
+        map[i] = x->kind == EX_COLUMN && (n->kind != NODE_AGG || i < n->nkeys) ? (size_t)x->col : SIZE_MAX;
+    }
+    return push_by(e, only, map);
+}
+
+static Pushed push_to_input(Emit *e, const Node *n, size_t which, const Restrict *only)
+{
+    size_t *map = arena_array(e->a, size_t, node_ncols(n) + 1), base = 0;
+    for (size_t i = 0; i < which; i++)
+        base += node_ncols(n->in.p[i]);
+    for (size_t i = 0; i < node_ncols(n); i++)
+        map[i] = i >= base && i < base + node_ncols(n->in.p[which]) ? i - base : SIZE_MAX;
+    return push_by(e, only, map);
+}
+
+static const Restrict *if_any(const Pushed *p) { return p->only.n ? &p->only : NULL; }
+
+/* ---- one function a node -------------------------------------------------------------------------------- */
+
+static Status state_scan(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err UNUSED)
+{
+    const BoundTable *t = e->v->tables.p[n->source];
+    int any = 0;
+    sb_addc(b, "SELECT ");
+    for (size_t i = 0; i < node_ncols(n); i++) {
+        if (!n->used[i])
+            continue;
+        sb_addc(b, any++ ? ", " : "");
+        sql_ident(b, t->columns.p[i].engine);
+        sb_fmt(b, " AS c%zu", i + 1);
+    }
+    if (!any)
+        sb_addc(b, "1 AS c0");
+    sb_fmt(b, " FROM s%zu_%s", n->source, side == SIDE_OLD && emit_changed(e, n) ? "old" : "new");
+    if (!only)
+        return OK;
+    Str all = sb_str(b);
+    StrBuf c = sb_new(e->a);
+    sb_addc(&c, "SELECT ");
+    put_columns(&c, n, "x");
+    sb_fmt(&c, " FROM (" STR_FMT ") x WHERE ", STR_ARG(all));
+    put_restrict(&c, n, "x", only);
+    *b = c;
+    return OK;
+}
+
+static Status state_values(const Node *n, StrBuf *b, Error *err)
+{
+    sb_addc(b, "SELECT ");
+    put_columns(b, n, "x");
+    sb_addc(b, " FROM (VALUES ");
+    for (size_t i = 0; i < n->nrows; i++) {
+        sb_addc(b, i ? ", (" : "(");
+        for (size_t j = 0; j < n->rows[i].n; j++) {
+            sb_addc(b, j ? ", " : "");
+            TRY(put_expr(b, n->rows[i].p[j], err));
+        }
+        sb_addc(b, ")");
+    }
+    sb_addc(b, ") x(");
+    for (size_t i = 0; i < node_ncols(n); i++)
+        sb_fmt(b, "%sc%zu", i ? ", " : "", i + 1);
+    sb_addc(b, ")");
+    return OK;
+}
+
+static Status state_filter(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
+{
+    sb_addc(b, "SELECT ");
+    put_columns(b, n, str_z(e->a, n->in.p[0]->ref.engine));
+    sb_addc(b, " FROM ");
+    TRY(sub(e, n->in.p[0], side, only, b, err));
+    sb_addc(b, " WHERE ");
+    return put_conjuncts(b, &n->preds, err);
+}
+
+static Status put_exprs(StrBuf *b, const Node *n, Error *err)
+{
+    int any = 0;
+    for (size_t i = 0; i < n->exprs.n; i++) {
+        if (!n->used[i])
+            continue;
+        sb_addc(b, any++ ? ", " : "");
+        TRY(put_expr(b, n->exprs.p[i], err));
+        sb_fmt(b, " AS c%zu", i + 1);
+    }
+    if (!any)                                  /* without keys it is the aggregate that makes one row of many */
+        sb_addc(b, n->kind == NODE_AGG ? "count(*) AS c0" : "1 AS c0");
+    return OK;
+}
+
+/* Wrap what is in b so that `only` holds for the result. */
+static void restrict_above(Emit *e, const Node *n, const Restrict *only, StrBuf *b)
+{
+    StrBuf c = sb_new(e->a);
+    sb_addc(&c, "SELECT ");
+    put_columns(&c, n, "x");
+    sb_addc(&c, " FROM (");
+    sb_add(&c, sb_str(b));
+    sb_addc(&c, ") x WHERE ");
+    put_restrict(&c, n, "x", only);
+    *b = c;
+}
+
+static Status state_project(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
+{
+    Pushed p = {0};
+    if (only)
+        p = push_through_exprs(e, n, only);
+    sb_addc(b, "SELECT ");
+    TRY(put_exprs(b, n, err));
+    sb_addc(b, " FROM ");
+    TRY(sub(e, n->in.p[0], side, only ? if_any(&p) : NULL, b, err));
+    if (only && !p.whole)
+        restrict_above(e, n, only, b);
+    return OK;
+}
+
+/* The inputs' columns under the join's own names. */
+void put_join_columns(StrBuf *b, const Node *n)
+{
+    size_t base = 0;
+    int any = 0;
+    for vec_each(Node *, in, &n->in) {
+        for (size_t i = 0; i < node_ncols(*in); i++)
+            if (n->used[base + i]) {
+                sb_addc(b, any++ ? ", " : "");
+                sb_fmt(b, "n%d.c%zu AS c%zu", (*in)->id, i + 1, base + i + 1);
+            }
+        base += node_ncols(*in);
+    }
+    if (!any)
+        sb_addc(b, "1 AS c0");
+}
+
+static Status state_join(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
+{
+    int whole = 0;
+    sb_addc(b, "SELECT ");
+    put_join_columns(b, n);
+    sb_addc(b, " FROM ");
+    for (size_t i = 0; i < n->in.n; i++) {
+        Pushed p = {0};
+        if (only)
+            p = push_to_input(e, n, i, only);
+        whole |= only && p.whole;
+        sb_addc(b, i ? ", " : "");
+        TRY(sub(e, n->in.p[i], side, only ? if_any(&p) : NULL, b, err));
+    }
+    sb_addc(b, " WHERE ");
+    TRY(put_conjuncts(b, &n->preds, err));
+    if (only && !whole)
+        restrict_above(e, n, only, b);
+    return OK;
+}
+
+static Status state_outer(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
+{
+    Pushed p = {0};
+    if (only && !n->full)                     /* rows of the left side are kept or lost by their own columns only */
+        p = push_to_input(e, n, 0, only);
+    sb_addc(b, "SELECT ");
+    put_join_columns(b, n);
+    sb_addc(b, " FROM ");
+    TRY(sub(e, n->in.p[0], side, only ? if_any(&p) : NULL, b, err));
+    sb_addc(b, n->full ? " FULL JOIN " : " LEFT JOIN ");
+    TRY(sub(e, n->in.p[1], side, NULL, b, err));
+    sb_addc(b, " ON ");
+    TRY(put_conjuncts(b, &n->preds, err));
+    if (only && !(p.only.n && p.whole))
+        restrict_above(e, n, only, b);
+    return OK;
+}
+
+static Status state_semi(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
+{
+    sb_addc(b, "SELECT ");
+    put_columns(b, n, str_z(e->a, n->in.p[0]->ref.engine));
+    sb_addc(b, " FROM ");
+    TRY(sub(e, n->in.p[0], side, only, b, err));
+    sb_fmt(b, " WHERE %sEXISTS (SELECT 1 FROM ", n->anti ? "NOT " : "");
+    TRY(sub(e, n->in.p[1], side, NULL, b, err));
+    sb_addc(b, " WHERE ");
+    TRY(put_conjuncts(b, &n->preds, err));
+    sb_addc(b, ")");
+    return OK;
+}
+
+/* An aggregate's SELECT; `extra` (", x AS y") is more output for hidden columns. */
+Status agg_select_sql(Emit *e, const Node *n, Side side, const Restrict *only, Str extra, Str *ret, Error *err)
+{
+    StrBuf b = sb_new(e->a);
+    Pushed p = {0};
+    Str keyed = {0};
+    if (only)
+        p = push_through_exprs(e, n, only);
+    sb_addc(&b, "SELECT ");
+    TRY(put_exprs(&b, n, err));
+    sb_add(&b, extra);
+    sb_addc(&b, " FROM ");
+    TRY(sub(e, n->in.p[0], side, only ? if_any(&p) : NULL, &b, err));
+    if (only && !p.whole) {
+        StrBuf k = sb_new(e->a);
+        sb_fmt(&k, " WHERE EXISTS (SELECT 1 FROM " STR_FMT " r WHERE ", STR_ARG(only->table));
+        for (size_t i = 0; i < only->n; i++) {
+            Str key = {0};
+            TRY(expr_text(e->a, n->exprs.p[only->cols[i]], &key, err));
+            sb_addc(&k, i ? " AND " : "");
+            put_same(&k, str_fmt(e->a, "(" STR_FMT ")", STR_ARG(key)), str_fmt(e->a, "r." STR_FMT, STR_ARG(only->names[i])),
+                     node_type(n, only->cols[i]), 1);
+        }
+        sb_addc(&k, ")");
+        keyed = sb_str(&k);
+    }
+    sb_add(&b, keyed);
+    for (size_t i = 0; i < n->nkeys; i++)
+        sb_fmt(&b, "%s%zu", i ? ", " : " GROUP BY ", i + 1);
+    *ret = sb_str(&b);
+    return OK;
+}
+
+static Status state_agg(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
+{
+    Str sql = {0};
+    int on_keys = 1;
+    for (size_t i = 0; only && i < only->n; i++)
+        on_keys &= only->cols[i] < n->nkeys;
+    TRY(agg_select_sql(e, n, side, on_keys ? only : NULL, (Str){0}, &sql, err));
+    sb_add(b, sql);
+    if (only && !on_keys)
+        restrict_above(e, n, only, b);
+    return OK;
+}
+
+static Status state_distinct(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
+{
+    sb_addc(b, "SELECT DISTINCT ");
+    put_columns(b, n, str_z(e->a, n->in.p[0]->ref.engine));
+    sb_addc(b, " FROM ");
+    return sub(e, n->in.p[0], side, only, b, err);
+}
+
+static const char *setop_word(const Node *n)
+{
+    if (n->kind == NODE_UNION)
+        return "UNION ALL";
+    if (n->setop == SETOP_INTERSECT)
+        return n->all ? "INTERSECT ALL" : "INTERSECT";
+    return n->all ? "EXCEPT ALL" : "EXCEPT";
+}
+
+static Status state_setop(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
+{
+    for (size_t i = 0; i < 2; i++) {
+        if (i)
+            sb_fmt(b, " %s ", setop_word(n));
+        sb_addc(b, "SELECT ");
+        put_columns(b, n, str_z(e->a, n->in.p[i]->ref.engine));
+        sb_addc(b, " FROM ");
+        TRY(sub(e, n->in.p[i], side, only, b, err));
+    }
+    return OK;
+}
+
+static Status state_node(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
+{
+    switch (n->kind) {
+    case NODE_ONE:      sb_addc(b, "SELECT 1 AS c0"); return OK;
+    case NODE_VALUES:   TRY(state_values(n, b, err)); break;
+    case NODE_SCAN:     return state_scan(e, n, side, only, b, err);
+    case NODE_FILTER:   return state_filter(e, n, side, only, b, err);
+    case NODE_PROJECT:  return state_project(e, n, side, only, b, err);
+    case NODE_JOIN:     return state_join(e, n, side, only, b, err);
+    case NODE_OUTER:    return state_outer(e, n, side, only, b, err);
+    case NODE_SEMI:     return state_semi(e, n, side, only, b, err);
+    case NODE_AGG:      return state_agg(e, n, side, only, b, err);
+    case NODE_DISTINCT: return state_distinct(e, n, side, only, b, err);
+    case NODE_UNION:
+    case NODE_SETOP:    return state_setop(e, n, side, only, b, err);
+    }
+    if (only)
+        restrict_above(e, n, only, b);
+    return OK;
+}
+
+Status state_sql(Emit *e, const Node *n, Side side, const Restrict *only, Str *ret, Error *err)
+{
+    StrBuf b = sb_new(e->a);
+    TRY(state_node(e, n, side, only && only->n ? only : NULL, &b, err));
+    if (b.n > IVM_MAX_TEXT)
+        return FAIL(err, E_LIMIT, "a statement of the plan is more than %d bytes", IVM_MAX_TEXT);
+    *ret = sb_str(&b);
+    return OK;
+}

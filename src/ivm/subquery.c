@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* subquery.c - subqueries: in conjuncts of WHERE they become semi and anti joins, uncorrelated scalar ones cross joins.
+ *
+ * A subquery that is a plain SELECT is opened: its FROM and its own conditions make the right side, conditions that
+ * name the outer query become the join's.  So correlation one level up needs nothing more.  Any other subquery is
+ * planned whole and may not be correlated.
+ *   EXISTS q            semi(TRUE)               NOT EXISTS q     anti(TRUE)
+ *   x IN q              semi(x = s)              x op ANY q       semi(x op s)
+ *   x NOT IN q          anti(x = s), anti(s IS NULL), anti(x IS NULL): three joins that hash, not one that cannot
+ *   x op ALL q          anti((x op s) IS NOT TRUE) */
+#include "ivm/ivm_int.h"
+
+/* The subquery's side of a semi join. */
+typedef struct SubSide { Scope scope; ExprVec outputs, correlated; } SubSide;
+
+static const Expr *strip_not(const Expr *e, int *negated)
+{
+    while (e->kind == EX_UNARY && e->op == OP_NOT && e->args.n == 1) {
+        *negated = !*negated;
+        e = e->args.p[0];
+    }
+    return e;
+}
+
+int is_subquery_conjunct(const Expr *e)
+{
+    int negated = 0;
+    e = strip_not(e, &negated);
+    return e->kind == EX_EXISTS || e->kind == EX_IN_QUERY || (e->kind == EX_QUANTIFIED && e->query);
+}
+
+/* ---- scalar subqueries ---------------------------------------------------------------------------------- */
+
+static int gives_one_row(const Node *n)
+{
+    while (n->kind == NODE_PROJECT)
+        n = n->in.p[0];
+    return n->kind == NODE_ONE || (n->kind == NODE_AGG && !n->nkeys);
+}
+
+static Status plan_scalar(Compiler *c, const Expr *e, Scope *s, Error *err)
+{
+    Node *sub = NULL, *join = NULL;
+    TRY(plan_query(c, e->query, &sub, err));
+    if (!gives_one_row(sub))
+        return not_incremental(e, err, "scalar subquery that is not one aggregate");
+    ScalarEntry entry = { e, node_ncols(s->node) };
+    TRY(node_join(c, s->node, sub, &join, err));
+    s->node = join;
+    vec_push(c->a, &s->scalars, entry);
+    construct_met(c, S("scalar subquery"));
+    return OK;
+}
+
+Status plan_scalars(Compiler *c, const Expr *e, Scope *s, Error *err)
+{
+    if (!e)
+        return OK;
+    if (e->kind == EX_SUBQUERY)
+        return plan_scalar(c, e, s, err);
+    for vec_each(Expr *, x, &e->args)
+        TRY(plan_scalars(c, *x, s, err));
+    return plan_scalars(c, e->else_, s, err);
+}
+
+/* ---- the right side -------------------------------------------------------------------------------------- */
+
+static int may_open(const Query *q)
+{
+    return q->body == BODY_SELECT && !q->limit && !q->offset && !q->select->aggregated && !q->select->distinct_on.n &&
+           !q->select->qualify && !q->select->having && q->select->from;
+}
+
+typedef struct Outside { const Scope *own; int yes; } Outside;
+
+static void see_outside(void *ctx, const Expr *col)
+{
+    Outside *o = ctx;
+    for vec_each(ScopeEntry, r, &o->own->rels)
+        if (r->rel == col->rel)
+            return;
+    o->yes = 1;
+}
+
+static int names_outer(const Expr *e, const Scope *own)
+{
+    Outside o = { own, 0 };
+    expr_visit_columns(e, see_outside, &o);
+    return o.yes;
+}
+
+/* WHERE of an opened subquery: its own conditions stay below, the correlated ones go up. */
+static Status open_where(Compiler *c, const Expr *where, SubSide *side, Error *err)
+{
+    ExprVec parts = {0}, own = {0}, bound = {0};
+    expr_conjuncts(c, where, &parts);
+    for vec_each(Expr *, p, &parts)
+        vec_push(c->a, !is_subquery_conjunct(*p) && names_outer(*p, &side->scope) ? &side->correlated : &own, *p);
+    for vec_each(Expr *, p, &own) {
+        if (is_subquery_conjunct(*p))
+            continue;
+        TRY(plan_scalars(c, *p, &side->scope, err));
+    }
+    Names names = { .c = c, .own = &side->scope, .own_node = side->scope.node };
+    for vec_each(Expr *, p, &own) {
+        Expr *x = NULL;
+        if (is_subquery_conjunct(*p))
+            continue;
+        TRY(expr_bind(&names, *p, &x, err));
+        vec_push(c->a, &bound, x);
+    }
+    TRY(node_filter(c, side->scope.node, &bound, &side->scope.node, err));
+    for vec_each(Expr *, p, &own)
+        if (is_subquery_conjunct(*p))
+            TRY(plan_subquery(c, *p, &side->scope, err));
+    return OK;
+}
+
+static Status open_subquery(Compiler *c, const Query *q, SubSide *side, Error *err)
+{
+    TRY(plan_from(c, q->select->from, &side->scope, err));
+    TRY(open_where(c, q->select->where, side, err));
+    for vec_each(SelectItem, it, &q->select->items)
+        vec_push(c->a, &side->outputs, it->expr);
+    return OK;
+}
+
+/* A subquery planned whole: its outputs are nodes' columns already. */
+static Status whole_subquery(Compiler *c, const Query *q, SubSide *side, Error *err)
+{
+    TRY(plan_query(c, q, &side->scope.node, err));
+    for (size_t i = 0; i < node_ncols(side->scope.node); i++)
+        vec_push(c->a, &side->outputs, expr_column(c, side->scope.node, i));
+    return OK;
+}
+
+/* ---- semi and anti joins ---------------------------------------------------------------------------------- */
+
+typedef struct SemiBuild { Compiler *c; Scope *left; SubSide *side; Names names; int opened; } SemiBuild;
+
+static Status output(SemiBuild *b, size_t i, Expr **ret, Error *err)
+{
+    if (i >= b->side->outputs.n)
+        return FAIL(err, E_INTERNAL, "a subquery with %zu columns is asked for column %zu", b->side->outputs.n, i + 1);
+    *ret = b->side->outputs.p[i];
+    b->names.outer_node = b->left->node;
+    return b->opened ? expr_bind(&b->names, *ret, ret, err) : OK;
+}
+
+static Status left_arg(SemiBuild *b, const Expr *e, Expr **ret, Error *err)
+{
+    Names names = { .c = b->c, .own = b->left, .own_node = b->left->node };
+    return expr_bind(&names, e, ret, err);
+}
+
+/* One join: rows of the left node kept by `pred` (NULL: TRUE) and the correlated conditions. */
+static Status add_semi(SemiBuild *b, Keep keep, Expr *pred, Error *err)
+{
+    Node *n = NULL;
+    TRY(node_semi(b->c, b->left->node, b->side->scope.node, keep, &n, err));
+    for vec_each(Expr *, p, &b->side->correlated) {
+        Expr *x = NULL;
+        Names names = b->names;
+        names.outer_node = b->left->node;
+        TRY(expr_bind(&names, *p, &x, err));
+        vec_push(b->c->a, &n->preds, x);
+    }
+    if (pred)
+        vec_push(b->c->a, &n->preds, pred);
+    construct_met(b->c, keep == KEEP_MATCHED ? S("semi join") : S("anti join"));
+    b->left->node = n;
+    return OK;
+}
+
+static Status row_equality(SemiBuild *b, const Expr *cond, Expr **ret, Error *err)
+{
+    Expr *all = NULL;
+    for (size_t i = 0; i < cond->args.n; i++) {
+        Expr *l = NULL, *r = NULL;
+        TRY(left_arg(b, cond->args.p[i], &l, err));
+        TRY(output(b, i, &r, err));
+        Expr *eq = expr_binary(b->c, OP_EQ, l, r);
+        all = all ? expr_binary(b->c, OP_AND, all, eq) : eq;
+    }
+    *ret = all;
+    return OK;
+}
+
+static Status plan_in(SemiBuild *b, const Expr *cond, Error *err)
+{
+    ExprVec eq = {0};
+    Expr *all = NULL;
+    TRY(row_equality(b, cond, &all, err));
+    expr_conjuncts(b->c, all, &eq);
+    TRY(add_semi(b, KEEP_MATCHED, NULL, err));
+    for vec_each(Expr *, p, &eq)
+        vec_push(b->c->a, &b->left->node->preds, *p);
+    return OK;
+}
+
+static Status plan_not_in(SemiBuild *b, const Expr *cond, Error *err)
+{
+    Expr *all = NULL, *l = NULL, *r = NULL;
+    if (cond->args.n != 1) {
+        TRY(row_equality(b, cond, &all, err));
+        return add_semi(b, KEEP_UNMATCHED, expr_is(b->c, OP_IS_FALSE, all, 1), err);
+    }
+    TRY(row_equality(b, cond, &all, err));
+    TRY(add_semi(b, KEEP_UNMATCHED, all, err));
+    TRY(output(b, 0, &r, err));
+    if (expr_nullable(r))
+        TRY(add_semi(b, KEEP_UNMATCHED, expr_is(b->c, OP_IS_NULL, r, 0), err));
+    TRY(left_arg(b, cond->args.p[0], &l, err));
+    if (expr_nullable(l))
+        TRY(add_semi(b, KEEP_UNMATCHED, expr_is(b->c, OP_IS_NULL, l, 0), err));
+    return OK;
+}
+
+/* x op ANY q and x op ALL q; = ANY is IN, <> ALL is NOT IN. */
+static Status plan_quantified(SemiBuild *b, const Expr *cond, int negated, Error *err)
+{
+    Expr *l = NULL, *r = NULL;
+    if (cond->op == OP_EQ && !cond->all)
+        return negated ? plan_not_in(b, cond, err) : plan_in(b, cond, err);
+    if (cond->op == OP_NE && cond->all)
+        return negated ? plan_in(b, cond, err) : plan_not_in(b, cond, err);
+    TRY(left_arg(b, cond->args.p[0], &l, err));
+    TRY(output(b, 0, &r, err));
+    Expr *test = expr_binary(b->c, cond->op, l, r);
+    if (cond->all && !negated)
+        return add_semi(b, KEEP_UNMATCHED, expr_is(b->c, OP_IS_TRUE, test, 1), err);
+    if (cond->all)
+        return add_semi(b, KEEP_MATCHED, expr_is(b->c, OP_IS_FALSE, test, 0), err);
+    if (!negated)
+        return add_semi(b, KEEP_MATCHED, test, err);
+    return add_semi(b, KEEP_UNMATCHED, expr_is(b->c, OP_IS_FALSE, test, 1), err);
+}
+
+Status plan_subquery(Compiler *c, const Expr *cond, Scope *s, Error *err)
+{
+    int negated = 0;
+    SubSide side = {0};
+    const Expr *e = strip_not(cond, &negated);
+    negated ^= e->negated;
+    for vec_each(Expr *, x, &e->args)
+        TRY(plan_scalars(c, *x, s, err));
+    int opened = may_open(e->query);
+    TRY(opened ? open_subquery(c, e->query, &side, err) : whole_subquery(c, e->query, &side, err));
+    SemiBuild b = { c, s, &side, { .c = c, .own = &side.scope, .outer = s, .own_node = side.scope.node, .outer_node = s->node }, opened };
+    if (e->kind == EX_EXISTS)
+        return add_semi(&b, negated ? KEEP_UNMATCHED : KEEP_MATCHED, NULL, err);
+    if (e->kind == EX_IN_QUERY)
+        return negated ? plan_not_in(&b, e, err) : plan_in(&b, e, err);
+    return plan_quantified(&b, e, negated, err);
+}
+
+/* ---- WHERE ------------------------------------------------------------------------------------------------ */
+
+Status plan_where(Compiler *c, const Expr *where, Scope *s, Error *err)
+{
+    ExprVec parts = {0}, plain = {0};
+    expr_conjuncts(c, where, &parts);
+    for vec_each(Expr *, p, &parts)
+        if (!is_subquery_conjunct(*p))
+            TRY(plan_scalars(c, *p, s, err));
+    Names names = { .c = c, .own = s, .own_node = s->node };
+    for vec_each(Expr *, p, &parts) {
+        Expr *x = NULL;
+        if (is_subquery_conjunct(*p))
+            continue;
+        TRY(expr_bind(&names, *p, &x, err));
+        vec_push(c->a, &plain, x);
+    }
+    if (plain.n)
+        construct_met(c, S("filter"));
+    TRY(node_filter(c, s->node, &plain, &s->node, err));
+    for vec_each(Expr *, p, &parts)
+        if (is_subquery_conjunct(*p))
+            TRY(plan_subquery(c, *p, s, err));
+    return OK;
+}
