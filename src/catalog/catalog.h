@@ -3,6 +3,8 @@
  *
  * Owns the SQLite file catalog.db (WAL, synchronous=FULL); nobody else opens it.  Any thread may call; writers serialise
  * inside, readers do not wait for them.  Results live in the caller's arena.  Never touches table data or the network.
+ * E_NOT_FOUND carries the Iceberg name of what is missing in err->kind (NoSuchTableException, …); doors of other protocols
+ * put their own name there.
  *
  * A catalog id is "<account>" (SQL name glue_catalog) or "<account>:s3tablescatalog/<bucket>" (SQL name: the bucket).
  * A namespace of several levels is one Str joined by 0x1F.  Names are compared exactly. */

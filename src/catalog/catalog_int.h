@@ -89,6 +89,9 @@ NODISCARD Status setting_put(Db *db, const char *name, Str value, Error *err);
 
 Str display_name(Arena *a, Str ns, Str name);            /* a.b.t; name may be empty */
 Str trimmed_location(Str uri);                           /* without slashes at the end */
+Str location_key(Arena *a, Str uri);                     /* one spelling of a location: s3a is s3, file:///x is file:/x */
+/* The error's protocol name, such as NoSuchTableException. Returns err->code. */
+Status cat_error_kind(Error *err, const char *kind);
 NODISCARD Status namespace_must_exist(Db *db, Str catalog, Str name, Error *err);
 
 #define RELATION_COLUMNS "r.id, r.catalog, r.namespace, r.name, r.kind, r.uuid, r.metadata_location, r.version_token, " \

@@ -26,8 +26,9 @@ static Status current(Commit *t, const CatRelation *want, CatRelation *ret)
         return q_status(&q);
     }
     TRY(q_status(&q));
-    return FAIL(t->err, E_NOT_FOUND, "%s does not exist: " STR_FMT, want->kind == REL_VIEW ? "View" : "Table",
-                STR_ARG(display_name(t->a, want->namespace, want->name)));
+    FAIL(t->err, E_NOT_FOUND, "%s does not exist: " STR_FMT, want->kind == REL_VIEW ? "View" : "Table",
+         STR_ARG(display_name(t->a, want->namespace, want->name)));
+    return cat_error_kind(t->err, want->kind == REL_VIEW ? "NoSuchViewException" : "NoSuchTableException");
 }
 
 static Status name_must_be_free(Commit *t, const CatRelation *r)
@@ -47,8 +48,8 @@ static Status do_create(Commit *t, CatRelation *r)
 {
     TRY(namespace_must_exist(t->db, r->catalog, r->namespace, t->err));
     TRY(name_must_be_free(t, r));
-    QUERY(q, t->db, "INSERT INTO relation(catalog, namespace, name, kind, uuid, metadata_location, version_token, location, owner,"
-                    " created_ms, updated_ms, extra) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", t->err);
+    QUERY(q, t->db, "INSERT INTO relation(catalog, namespace, name, kind, uuid, metadata_location, version_token, location, location_key,"
+                    " owner, created_ms, updated_ms, extra) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", t->err);
     q_text(&q, r->catalog);
     q_text(&q, r->namespace);
     q_text(&q, r->name);
@@ -57,6 +58,7 @@ static Status do_create(Commit *t, CatRelation *r)
     q_text(&q, r->metadata_location);
     q_text(&q, r->version_token.n > 0 ? r->version_token : new_token(t->a));
     q_text(&q, trimmed_location(r->location));
+    q_text(&q, location_key(t->a, r->location));
     q_text(&q, r->owner);
     q_int(&q, r->created_ms ? r->created_ms : t->now_ms);
     q_int(&q, r->updated_ms ? r->updated_ms : t->now_ms);
@@ -78,7 +80,7 @@ static Status pointer_is(Commit *t, const CatRelation *have, Str expected)
 {
     if (str_eq(have->metadata_location, expected))
         return OK;
-    return FAIL(t->err, E_CONFLICT, "Commit failed: the metadata of " STR_FMT " has changed: expected " STR_FMT ", is " STR_FMT,
+    return FAIL(t->err, E_CONFLICT, "Commit failed: Cannot commit to " STR_FMT ": its metadata has changed: expected " STR_FMT ", is " STR_FMT,
                 STR_ARG(display_name(t->a, have->namespace, have->name)), STR_ARG(expected), STR_ARG(have->metadata_location));
 }
 
@@ -89,11 +91,14 @@ static Status do_swap(Commit *t, const CatChange *ch)
     TRY(current(t, ch->relation, &have));
     TRY(same_relation(t, ch->relation, &have));
     TRY(pointer_is(t, &have, ch->expected));
-    QUERY(q, t->db, "UPDATE relation SET metadata_location = ?2, version_token = ?3, location = ?4, updated_ms = ?5 WHERE id = ?1", t->err);
+    Str location = ch->new_location.n > 0 ? trimmed_location(ch->new_location) : have.location;
+    QUERY(q, t->db, "UPDATE relation SET metadata_location = ?2, version_token = ?3, location = ?4, location_key = ?5, updated_ms = ?6"
+                    " WHERE id = ?1", t->err);
     q_int(&q, have.id);
     q_text(&q, ch->next);
     q_text(&q, new_token(t->a));
-    q_text(&q, ch->new_location.n > 0 ? trimmed_location(ch->new_location) : have.location);
+    q_text(&q, location);
+    q_text(&q, location_key(t->a, location));
     q_int(&q, t->now_ms);
     return q_run(&q);
 }

@@ -23,6 +23,12 @@ Str display_name(Arena *a, Str ns, Str name)
 
 /* ---- warehouses ------------------------------------------------------------------------------------------------- */
 
+static Status no_warehouse(Error *err, Str name)
+{
+    FAIL(err, E_NOT_FOUND, "Warehouse does not exist: " STR_FMT, STR_ARG(name));
+    return cat_error_kind(err, "NoSuchWarehouseException");
+}
+
 static void warehouse_row(Query *q, Arena *a, CatWarehouse *w)
 {
     w->id = q_str(q, a);
@@ -78,7 +84,7 @@ Status cat_warehouse_get(Catalog *c, Arena *a, Str any_name, CatWarehouse *ret, 
     if (q_next(&q))
         warehouse_row(&q, a, ret);
     else if (q_status(&q) == OK)
-        return FAIL(err, E_NOT_FOUND, "Warehouse does not exist: " STR_FMT, STR_ARG(name));
+        return no_warehouse(err, name);
     return q_status(&q);
 }
 
@@ -119,7 +125,7 @@ Status cat_warehouse_delete(Catalog *c, Str id, Error *err)
         q_text(&q, id);
         TRY(q_run(&q));
         if (q_changed(&q) == 0)
-            return FAIL(err, E_NOT_FOUND, "Warehouse does not exist: " STR_FMT, STR_ARG(id));
+            return no_warehouse(err, id);
     }
     return writer_commit(&db, err);
 }
@@ -129,7 +135,8 @@ Status cat_warehouse_delete(Catalog *c, Str id, Error *err)
 static Status namespace_missing(Str name, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    return FAIL(err, E_NOT_FOUND, "Namespace does not exist: " STR_FMT, STR_ARG(display_name(a, name, (Str){0})));
+    FAIL(err, E_NOT_FOUND, "Namespace does not exist: " STR_FMT, STR_ARG(display_name(a, name, (Str){0})));
+    return cat_error_kind(err, "NoSuchNamespaceException");
 }
 
 static Status namespace_known(Db *db, Str catalog, Str name, bool *ret, Error *err)
@@ -147,9 +154,7 @@ Status namespace_must_exist(Db *db, Str catalog, Str name, Error *err)
     TRY(namespace_known(db, catalog, name, &known, err));
     if (known)
         return OK;
-    Status s = namespace_missing(name, err);
-    memcpy(err->kind, "NoSuchNamespaceException", sizeof "NoSuchNamespaceException");
-    return s;
+    return namespace_missing(name, err);
 }
 
 static Status warehouse_must_exist(Db *db, Str id, Error *err)
@@ -157,7 +162,7 @@ static Status warehouse_must_exist(Db *db, Str id, Error *err)
     QUERY(q, db, "SELECT 1 FROM warehouse WHERE id = ?", err);
     q_text(&q, id);
     if (!has_row(&q) && q_status(&q) == OK)
-        return FAIL(err, E_NOT_FOUND, "Warehouse does not exist: " STR_FMT, STR_ARG(id));
+        return no_warehouse(err, id);
     return q_status(&q);
 }
 

@@ -5,11 +5,36 @@
  * prefixes at '/' boundaries: `s3://b/t` never matches `s3://b/t2`. */
 #include "catalog/catalog_int.h"
 
+#include <stdio.h>
+
 Str trimmed_location(Str uri)
 {
     while (uri.n > 0 && uri.p[uri.n - 1] == '/')
         uri.n--;
     return uri;
+}
+
+Str location_key(Arena *a, Str uri)
+{
+    Location l = {0};
+    Error ignored;
+
+    if (store_parse_location(a, uri, &l, &ignored) != OK)
+        return trimmed_location(uri);
+    Str key = l.file ? str_cat(a, S("file:"), l.path) : store_s3_uri(a, l.bucket, l.key);
+    return trimmed_location(key);
+}
+
+Status cat_error_kind(Error *err, const char *kind)
+{
+    snprintf(err->kind, sizeof err->kind, "%s", kind);
+    return err->code;
+}
+
+static Status no_table(Error *err, Arena *a, Str ns, Str name)
+{
+    FAIL(err, E_NOT_FOUND, "Table does not exist: " STR_FMT, STR_ARG(display_name(a, ns, name)));
+    return cat_error_kind(err, "NoSuchTableException");
 }
 
 void relation_row(Query *q, Arena *a, CatRelation *r)
@@ -50,7 +75,7 @@ Status cat_relation_get(Catalog *c, Arena *a, Str catalog, Str ns, Str name, Cat
     q_text(&q, name);
     Status s = one(&q, a, ret);
     if (s == E_NOT_FOUND)
-        return FAIL(err, E_NOT_FOUND, "Table does not exist: " STR_FMT, STR_ARG(display_name(a, ns, name)));
+        return no_table(err, a, ns, name);
     return s;
 }
 
@@ -102,7 +127,7 @@ Status cat_relation_list(Catalog *c, Arena *a, Str catalog, Str ns, int kind_mas
 static Status at_location(Db *db, Arena *a, Str location, CatRelation *ret, Error *err)
 {
     QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r LEFT JOIN mview m ON m.relation_id = r.id"
-                 " WHERE r.location = ? ORDER BY coalesce(m.managed, 0) DESC, r.id LIMIT 1", err);
+                 " WHERE r.location_key = ? ORDER BY coalesce(m.managed, 0) DESC, r.id LIMIT 1", err);
     q_text(&q, location);
     return one(&q, a, ret);
 }
@@ -117,8 +142,8 @@ static size_t root_end(Str uri)
 Status cat_relation_by_location(Catalog *c, Arena *a, Str uri, CatRelation *ret, Error *err)
 {
     CLEANUP(reader_backp) Db *db = NULL;
-    Str prefix = trimmed_location(uri);
-    size_t root = root_end(uri);
+    Str prefix = location_key(a, uri);
+    size_t root = root_end(prefix);
 
     TRY(reader_take(c, &db, err));
     while (prefix.n > root) {
@@ -136,11 +161,11 @@ Status cat_relation_by_location(Catalog *c, Arena *a, Str uri, CatRelation *ret,
 Status cat_relation_below(Catalog *c, Arena *a, Str uri, CatRelation *ret, Error *err)
 {
     CLEANUP(reader_backp) Db *db = NULL;
-    Str base = trimmed_location(uri);
+    Str base = location_key(a, uri);
 
     TRY(reader_take(c, &db, err));
     QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r LEFT JOIN mview m ON m.relation_id = r.id"
-                 " WHERE r.location >= ? AND r.location < ? ORDER BY coalesce(m.managed, 0) DESC, r.id LIMIT 1", err);
+                 " WHERE r.location_key >= ? AND r.location_key < ? ORDER BY coalesce(m.managed, 0) DESC, r.id LIMIT 1", err);
     q_text(&q, str_cat(a, base, S("/")));
     q_text(&q, str_cat(a, base, S("0")));              /* '0' follows '/' */
     Status s = one(&q, a, ret);

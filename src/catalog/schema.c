@@ -14,11 +14,11 @@ static const char *const migrations[] = {
     /* AUTOINCREMENT: an id is never used again, so a run's rights end with its view */
     "CREATE TABLE relation(id INTEGER PRIMARY KEY AUTOINCREMENT, catalog TEXT NOT NULL, namespace TEXT NOT NULL,"
     " name TEXT NOT NULL, kind INTEGER NOT NULL, uuid TEXT NOT NULL, metadata_location TEXT NOT NULL,"
-    " version_token TEXT NOT NULL, location TEXT NOT NULL, owner TEXT NOT NULL, created_ms INTEGER NOT NULL,"
+    " version_token TEXT NOT NULL, location TEXT NOT NULL, location_key TEXT NOT NULL, owner TEXT NOT NULL, created_ms INTEGER NOT NULL,"
     " updated_ms INTEGER NOT NULL, extra TEXT, UNIQUE(catalog, namespace, name),"
     " FOREIGN KEY(catalog, namespace) REFERENCES namespace(catalog, name));"
     "CREATE INDEX relation_uuid ON relation(uuid);"
-    "CREATE INDEX relation_location ON relation(location);"
+    "CREATE INDEX relation_location ON relation(location_key);"
     "CREATE TABLE mview(relation_id INTEGER PRIMARY KEY REFERENCES relation(id) ON DELETE CASCADE, managed INTEGER NOT NULL,"
     " definition TEXT NOT NULL, dialect TEXT NOT NULL, definer TEXT NOT NULL, comment TEXT NOT NULL, schedule_s INTEGER NOT NULL,"
     " next_due_ms INTEGER NOT NULL, state TEXT NOT NULL, quarantine TEXT NOT NULL, snapshot_id INTEGER NOT NULL,"

@@ -226,6 +226,11 @@ static void test_by_location(void **state)
     assert_ok(cat_relation_below(e->c, e->a, S("s3://b/ns/"), &got, &e->err), &e->err);
     assert_status(cat_relation_below(e->c, e->a, S("s3://b/ns/t"), &got, &e->err), E_NOT_FOUND);
     assert_status(cat_relation_below(e->c, e->a, S("s3://b/n"), &got, &e->err), E_NOT_FOUND);
+    assert_ok(cat_relation_by_location(e->c, e->a, S("s3a://b/ns/t/x"), &got, &e->err), &e->err);
+    CatRelation f = rel(REL_TABLE, S("ns"), S("f"), S("m"), S("file:///tmp/f"));
+    assert_ok(create(e, &f), &e->err);
+    assert_ok(cat_relation_by_location(e->c, e->a, S("file:/tmp//f/x"), &got, &e->err), &e->err);
+    assert_str(got.name, "f");
 }
 
 static Status make_mview(Env *e, CatRelation *r, CatMview *v)
