@@ -43,7 +43,7 @@ typedef struct HttpAnswer {
     Str body;                     /* when fd < 0 and pull is NULL */
     int fd;                       /* >= 0: send `length` bytes from `offset` of this file; closed by the server */
     int64_t offset, length;
-    /* Streamed: called until it gives *n 0. `length` -1: chunked. */
+    /* HEAD with no body given: `length` is announced as Content-Length. Streamed: called until it gives *n 0. `length` -1: chunked. */
     Status (*pull)(void *ctx, char *buf, size_t cap, size_t *n, Error *err);
     void (*pull_done)(void *ctx);
     void *ctx;
@@ -107,7 +107,11 @@ NODISCARD Status sig_verify(Arena *a, const HttpRequest *r, const SigClaim *c, S
  * chunk's signature where signed, and hands out trailers. For plain bodies it checks x-amz-content-sha256 as it streams. */
 typedef struct SigBody SigBody;
 NODISCARD Status sig_body_open(HttpRequest *r, const SigClaim *c, Str secret, SigBody **ret, Error *err);
-NODISCARD Status sig_body_read(SigBody *b, char *buf, size_t cap, size_t *n, Error *err);   /* *n 0: end, all checks passed */
+/* *n 0: end, all checks passed; nothing read before is proven until then.  E_AUTH, E_INVALID with err->kind: SignatureDoesNotMatch,
+ * XAmzContentSHA256Mismatch, IncompleteBody, MalformedTrailerError, InvalidRequest. */
+NODISCARD Status sig_body_read(SigBody *b, char *buf, size_t cap, size_t *n, Error *err);
+void sig_body_close(SigBody *b);
+void sig_body_closep(SigBody **b);                           /* for CLEANUP */
 OptI64 sig_body_length(const SigBody *b);                    /* decoded length when the client told it */
 const Props *sig_body_trailers(const SigBody *b);            /* lower-case names, after the end */
 

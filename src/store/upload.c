@@ -23,6 +23,7 @@ static void part_from_row(Q *q, Arena *a, PartRow *ret);
 static void upload_from_row(Q *q, Arena *a, UploadInfo *ret);
 static Status drop_upload(Db *db, Arena *a, Str id, BlobIds *ret, Error *err);
 static Status join(Store *s, Str upload, const PartInfos *parts, Arena *a, ObjectRow *row, Error *err);
+static Status check_order(const PartInfos *parts, Error *err);
 static Status add_part(Store *s, Db *db, Str upload, const PartInfo *want, bool last, StoreWriter *to, Arena *a, ObjectInfo *o, Error *err);
 static Status bad_part(Error *err, const char *kind, int number, const char *why);
 static Str parts_etag(Arena *a, Str md5s, size_t n);
@@ -166,14 +167,11 @@ static Status join(Store *s, Str upload, const PartInfos *parts, Arena *a, Objec
     StrBuf md5s = sb_new(a);
     TRY(reader_take(s->index, &r, err));
     TRY(find_upload(r.db, a, upload, &u, err));
-    if (!parts->n || parts->n > PARTS_MAX)
-        return FAIL(err, E_INVALID, "%zu parts named, 1 to %d expected", parts->n, PARTS_MAX);
+    TRY(check_order(parts, err));
     TRY(writer_new(s, &w, err));
     row->info = (ObjectInfo){ .bucket = u.bucket, .key = u.key, .headers = u.headers, .tags = u.tags, .modified_ms = clock_ms() };
     for (size_t i = 0; i < parts->n; i++) {
         Str raw = {0};
-        if (i && parts->p[i].number <= parts->p[i - 1].number)
-            return bad_part(err, "InvalidPartOrder", parts->p[i].number, "is out of order");
         TRY(add_part(s, r.db, upload, &parts->p[i], i + 1 == parts->n, w, a, &row->info, err));
         if (hex_decode(a, parts->p[i].etag, &raw))
             sb_add(&md5s, raw);
@@ -183,6 +181,16 @@ static Status join(Store *s, Str upload, const PartInfos *parts, Arena *a, Objec
     row->blob = w->blob;
     writer_free(w);                                          /* the blob goes on in row */
     w = NULL;
+    return OK;
+}
+
+static Status check_order(const PartInfos *parts, Error *err)
+{
+    if (!parts->n || parts->n > PARTS_MAX)
+        return FAIL(err, E_INVALID, "%zu parts named, 1 to %d expected", parts->n, PARTS_MAX);
+    for (size_t i = 1; i < parts->n; i++)
+        if (parts->p[i].number <= parts->p[i - 1].number)
+            return bad_part(err, "InvalidPartOrder", parts->p[i].number, "is out of order");
     return OK;
 }
 
