@@ -329,19 +329,19 @@ static void put_groups(StrBuf *b, const Groups *groups)
 
 static void put_bitmap64(StrBuf *b, const Positions *p)
 {
-    const uint64_t *at = p->p, *end = at + p->n;
+    const uint64_t *v = p->p;
     uint64_t halves = 0;
 
     must_ascend(p);
     for (size_t i = 0; i < p->n; i++)
-        halves += !i || at[i] >> 32 != at[i - 1] >> 32;
+        halves += !i || v[i] >> 32 != v[i - 1] >> 32;
     put_uint(b, halves, 8);
-    while (at < end) {
+    for (size_t at = 0; at < p->n; ) {
         CLEANUP(arena_destroyp) Arena *scratch = arena_create();
         Groups groups = {0};
-        uint64_t high = *at >> 32;
-        while (at < end && *at >> 32 == high) {
-            vec_push(scratch, &groups, next_group(at, end));
+        uint64_t high = v[at] >> 32;
+        while (at < p->n && v[at] >> 32 == high) {
+            vec_push(scratch, &groups, next_group(v + at, v + p->n));
             at += vec_last(&groups).n;
         }
         put_uint(b, high, 4);
