@@ -139,7 +139,7 @@ Status json_need(const Json *object, const char *key, JsonKind kind, Json **ret,
 
 Status json_need_str(const Json *object, const char *key, Str *ret, Error *err)
 {
-    Json *v;
+    Json *v = NULL;
     TRY(json_need(object, key, JSON_STRING, &v, err));
     *ret = v->string;
     return OK;
@@ -147,7 +147,7 @@ Status json_need_str(const Json *object, const char *key, Str *ret, Error *err)
 
 Status json_need_int(const Json *object, const char *key, int64_t *ret, Error *err)
 {
-    Json *v;
+    Json *v = NULL;
     TRY(json_need(object, key, JSON_INT, &v, err));
     *ret = v->integer;
     return OK;

@@ -164,7 +164,7 @@ static Status read_string(Parser *ps, Str *ret)
         if (ps->at >= ps->n)
             return syntax(ps, start - 1, "string without an end");
         unsigned char c = (unsigned char)ps->text[ps->at++];
-        uint32_t code;
+        uint32_t code = 0;
         if (c == '"')
             break;
         if (c < 0x20)
@@ -252,8 +252,8 @@ static Status read_real(Parser *ps, Str text, Json *v)
 static Status read_number(Parser *ps, Json **ret)
 {
     size_t start = ps->at;
-    bool integer;
-    Json *v;
+    bool integer = false;
+    Json *v = NULL;
 
     TRY(scan_number(ps, &integer));
     TRY(new_node(ps, JSON_INT, &v));
@@ -271,7 +271,7 @@ static Status read_number(Parser *ps, Json **ret)
 static Status read_array(Parser *ps, Json **ret)
 {
     size_t base = ps->items.n;
-    Json *v;
+    Json *v = NULL;
 
     TRY(new_node(ps, JSON_ARRAY, &v));
     if (!take(ps, ']')) {
@@ -343,7 +343,7 @@ static Status read_member(Parser *ps)
 static Status read_object(Parser *ps, Json **ret)
 {
     size_t base = ps->members.n;
-    Json *v;
+    Json *v = NULL;
 
     TRY(new_node(ps, JSON_OBJECT, &v));
     if (!take(ps, '}')) {
