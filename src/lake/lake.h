@@ -65,6 +65,19 @@ bool lake_is_metadata_table(Str name);
 NODISCARD Status lake_metadata_columns(Arena *a, const LakeTable *t, Str which, BoundColumns *ret, Error *err);
 NODISCARD Status lake_metadata_table(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, Str which, const IceSnapshot *snapshot, LakeRelation *ret, Error *err);
 
+/* ---- for the binder ---------------------------------------------------------------------------------------------------------- */
+
+typedef struct LakeName {
+    Str catalog_name, namespace, name;      /* for messages and BoundTable.display */
+    Str metadata_table;                     /* "snapshots" …; empty: the table itself */
+    OptI64 version, timestamp_ms;           /* time travel */
+    Str ref;                                /* branch, tag, or a snapshot id as text */
+} LakeName;
+typedef struct LakeSource { LakeTable table; const IceSnapshot *snapshot; const IceSchema *schema; Str metadata_table; } LakeSource;
+/* The BoundTable's `user` is a LakeSource. Equal ids: same table, snapshot and schema. */
+NODISCARD Status lake_bind_table(Lake *l, Arena *a, const LakeTable *t, const LakeName *n, BoundTable **ret, Error *err);
+NODISCARD Status lake_source_relation(Lake *l, Arena *a, DuckConn *c, const LakeSource *s, const IcePredicates *where, LakeRelation *ret, Error *err);
+
 /* ---- writing ------------------------------------------------------------------------------------------------------------- */
 
 typedef struct LakeFile { IceFile file; Str sha256; } LakeFile;
