@@ -237,6 +237,17 @@ static void decode(Decoder *d, const AvroSchema *s, AvroValue *v)
 
 /* ---- the container ------------------------------------------------------------------------------------- */
 
+/* A file with a wrong schema is a corrupt file, not a wrong request. */
+static Status read_schema(Container *c, Str json, AvroFile *ret)
+{
+    Error why;
+    Status s = avro_schema_parse(c->a, json, &ret->schema, &why);
+
+    if (s == OK)
+        return OK;
+    return FAIL(c->err, s == E_LIMIT ? E_LIMIT : E_CORRUPT, "header: %.1000s", why.message);
+}
+
 static Status read_header(Container *c, AvroFile *ret)
 {
     Decoder d = decoder(c->a, c->file, c->err);
@@ -253,7 +264,7 @@ static Status read_header(Container *c, AvroFile *ret)
     c->at = where(&d);
     TRY_CTX(d.status, c->err, "header");
     c->codec = props_get(&ret->meta, S("avro.codec"), S("null"));
-    return avro_schema_parse(c->a, props_get(&ret->meta, S("avro.schema"), S("")), &ret->schema, c->err);
+    return read_schema(c, props_get(&ret->meta, S("avro.schema"), S("")), ret);
 }
 
 /* Snappy blocks end in the CRC-32 of the plain bytes, big-endian. */

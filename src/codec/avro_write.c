@@ -145,7 +145,7 @@ static void encode(Encoder *e, const AvroSchema *s, const AvroValue *v)
     switch (s->kind) {
     case AVRO_NULL:
     case AVRO_UNION: break;
-    case AVRO_BOOL: sb_byte(&e->b, v->boolean); break;
+    case AVRO_BOOL: sb_byte(&e->b, v->boolean ? 1 : 0); break;
     case AVRO_INT:
     case AVRO_LONG:
     case AVRO_ENUM: put_long(&e->b, v->integer); break;
@@ -222,7 +222,7 @@ Status avro_write(Arena *a, Str schema_json, const Props *meta, const char *code
     AvroSchema *schema;
     char sync[AVRO_SYNC];
 
-    if (strcmp(codec, "null") && strcmp(codec, "deflate") && strcmp(codec, "zstandard"))
+    if (strcmp(codec, "null") != 0 && strcmp(codec, "deflate") != 0 && strcmp(codec, "zstandard") != 0)
         return FAIL(err, E_UNSUPPORTED, "Avro codec '%s'", codec);
     TRY(avro_schema_parse(scratch, schema_json, &schema, err));
     rand_bytes(sync, sizeof sync);

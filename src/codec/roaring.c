@@ -74,7 +74,7 @@ static Status reserve(Arena *a, Positions *out, uint64_t more, Error *err)
 
 static void read_array(Reader *r, const Container *c, uint64_t base, Positions *out)
 {
-    const unsigned char *p = take(r, c->count * 2u);
+    const unsigned char *p = take(r, (size_t)c->count * 2);
     int64_t last = -1;
 
     for (size_t i = 0; p && i < c->count; i++, p += 2) {

@@ -237,6 +237,18 @@ static void ids_above_int64(void **state UNUSED)
     assert_true((uint64_t)f.rows.p[0].integer == 9876543210123456789u);
 }
 
+static void a_wrong_schema_makes_a_corrupt_file(void **state UNUSED)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    AvroFile f;
+    Error err;
+    Str file = str_dup(a, container(a, "\"long\"", "null", 1, S("\x02")));
+    char *p = str_z(a, file);
+    p[str_find(file, S("\"long\"")) + 1] = 'L';
+    assert_status(avro_read(a, str_n(p, file.n), &f, &err), E_CORRUPT);
+    assert_non_null(strstr(err.message, "unknown type 'Long'"));
+}
+
 static void deflate_bomb(void **state UNUSED)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
@@ -320,7 +332,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trip_in_each_codec), cmocka_unit_test(fields_by_id_and_name),
         cmocka_unit_test(says_which_value_does_not_fit), cmocka_unit_test(schemas_refused),
-        cmocka_unit_test(hostile_files), cmocka_unit_test(ids_above_int64), cmocka_unit_test(deflate_bomb),
+        cmocka_unit_test(hostile_files), cmocka_unit_test(ids_above_int64),
+        cmocka_unit_test(a_wrong_schema_makes_a_corrupt_file), cmocka_unit_test(deflate_bomb),
         cmocka_unit_test(cut_files), cmocka_unit_test(manifests_of_other_writers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,7 @@ static void dates(void **state UNUSED)
     assert_str(http_date(a, -1), "Wed, 31 Dec 1969 23:59:59 GMT");
     assert_true(http_date_parse(S("Sun, 06 Nov 1994 08:49:37 GMT"), &ms));
     assert_int_equal(ms, 784111777000);
+    assert_true(http_date_parse(S("Sun, 06 Nov 1994 08:49:37 +0000"), &ms));
     assert_true(http_date_parse(S("Thu, 29 Feb 2024 00:00:00 GMT"), &ms));
     assert_int_equal(ms, 1709164800000);
     assert_false(http_date_parse(S("Wed, 29 Feb 2023 00:00:00 GMT"), &ms));

@@ -20,7 +20,7 @@ static void reads_elements_text_and_attributes(void **state UNUSED)
 static void refuses(void **state UNUSED)
 {
     static const char *const bad[] = {
-        "", "<a>", "<a></b>", "<a/><b/>", "text", "<a b='1' b='2'/>", "<a>&nope;</a>", "<a>\xff</a>", "<a>\x01</a>",
+        "", "<a>", "<a></b>", "<a/><b/>", "text", "<a b='1' b='2'/>", "<a>&nope;</a>", "<a>\xff</a>", "<a>\x01</a>", "<a:/>",
         "<!DOCTYPE a><a/>", "<!DOCTYPE a [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><a>&x;</a>",
         "<!DOCTYPE a [<!ENTITY b \"b\"><!ENTITY c \"&b;&b;\">]><a>&c;</a>",
     };

@@ -165,7 +165,7 @@ static bool civil_to_ms(const Civil *c, int64_t *ms)
     if (c->month < 1 || c->month > 12 || c->day < 1 || c->day > lengths[c->month - 1]
         || (c->month == 2 && c->day == 29 && !leap) || c->hour > 23 || c->minute > 59 || c->second > 60)
         return false;
-    *ms = ((days_from_civil(c->year, c->month, c->day) * 24 + c->hour) * 60 + c->minute) * 60000 + c->second * 1000;
+    *ms = ((days_from_civil(c->year, c->month, c->day) * 24 + c->hour) * 60 + c->minute) * 60000 + (int64_t)c->second * 1000;
     return true;
 }
 
@@ -175,8 +175,8 @@ Str http_date(Arena *a, int64_t ms)
     Civil c = civil_from_days(days);
     int weekday = (int)(((days + 4) % 7 + 7) % 7);
 
-    return str_fmt(a, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", weekdays + 3 * weekday, c.day,
-                   months + 3 * (c.month - 1), c.year, (int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60));
+    return str_fmt(a, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", weekdays + (ptrdiff_t)3 * weekday, c.day,
+                   months + (ptrdiff_t)3 * (c.month - 1), c.year, (int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60));
 }
 
 /* Takes exactly `n` digits. */
@@ -205,7 +205,7 @@ static bool take_text(Str *s, Str text)
 static bool take_month(Str *s, int *ret)
 {
     for (int m = 0; m < 12; m++)
-        if (take_text(s, str_n(months + 3 * m, 3))) {
+        if (take_text(s, str_n(months + (ptrdiff_t)3 * m, 3))) {
             *ret = m + 1;
             return true;
         }
@@ -223,7 +223,7 @@ bool http_date_parse(Str s, int64_t *ms)
         && take_month(&rest, &c.month) && take_text(&rest, S(" ")) && take_digits(&rest, 4, &c.year)
         && take_text(&rest, S(" ")) && take_digits(&rest, 2, &c.hour) && take_text(&rest, S(":"))
         && take_digits(&rest, 2, &c.minute) && take_text(&rest, S(":")) && take_digits(&rest, 2, &c.second)
-        && (str_eq(rest, S(" GMT")) || str_eq(rest, S(" UTC"))) && civil_to_ms(&c, ms);
+        && (str_eq(rest, S(" GMT")) || str_eq(rest, S(" UTC")) || str_eq(rest, S(" +0000"))) && civil_to_ms(&c, ms);
 }
 
 /* Takes a fraction ".123…", if there is one, as milliseconds; further digits are cut. */

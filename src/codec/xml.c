@@ -80,6 +80,8 @@ static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **
     }
     Xml *x = arena_new(r->a, Xml);
     x->name = local_name(r->a, name);
+    if (!x->name.n)
+        refuse(r, E_SYNTAX, "an element without a name");
     for (; *attrs; attrs += 2) {
         if (++r->nodes > XML_MAX_NODES) {
             refuse(r, E_LIMIT, "too many attributes");
