@@ -286,8 +286,6 @@ static const char *const SETOP_NAMES[3][2] = {
 static Status plan_setop(Compiler *c, const Query *q, Node **ret, Error *err)
 {
     Node *l = NULL, *r = NULL, *n = NULL;
-    if (q->by_name)
-        return refuse(q->position, err, "set operation BY NAME");
     TRY(plan_query(c, q->left, &l, err));
     TRY(plan_query(c, q->right, &r, err));
     TRY(node_rename(c, l, &q->columns, &l, err));

@@ -132,6 +132,8 @@ static Status bind_swap(void *ctx, const Expr *e, Expr **ret, Error *err)
         return not_incremental(e, err, "%s subquery outside of the conjuncts of WHERE", e->kind == EX_EXISTS ? "EXISTS" : "IN");
     case EX_QUANTIFIED:
         return e->query ? not_incremental(e, err, "quantified subquery outside of the conjuncts of WHERE") : OK;
+    case EX_ARRAY:
+        return e->query ? not_incremental(e, err, "ARRAY subquery") : OK;
     case EX_PARAM:
         return not_incremental(e, err, "parameter $%d", e->param);
     case EX_STAR:

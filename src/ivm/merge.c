@@ -181,29 +181,27 @@ static size_t slot_index(const IvmView *v, size_t agg, SlotKind kind)
     return 0;
 }
 
-/* The aggregate's value from the slots x0, x1 … of alias m. */
+/* The aggregate's value from the slots x0, x1 … of alias m; the casts are those of the query's own types. */
 static void put_value(StrBuf *b, const IvmView *v, size_t agg)
 {
     const Expr *x = v->agg->exprs.p[agg];
     size_t sum = slot_index(v, agg, SLOT_SUM), count = slot_index(v, agg, SLOT_COUNT);
     size_t t = slot_index(v, agg, SLOT_TRUE), f = slot_index(v, agg, SLOT_FALSE);
+    Str type = data_type_sql(b->a, &x->type);
     switch (agg_kind(x)) {
     case AGG_COUNT_STAR:
     case AGG_COUNT:
-        sb_fmt(b, "m.x%zu", count);
+        sb_fmt(b, "CAST(m.x%zu AS " STR_FMT ")", count, STR_ARG(type));
         break;
     case AGG_SUM:
-        sb_fmt(b, "CASE WHEN m.x%zu > 0 THEN CAST(m.x%zu AS " STR_FMT ") END", count, sum, STR_ARG(data_type_sql(b->a, &x->type)));
+        sb_fmt(b, "CASE WHEN m.x%zu > 0 THEN CAST(m.x%zu AS " STR_FMT ") END", count, sum, STR_ARG(type));
         break;
     case AGG_AVG:
-        sb_fmt(b, "CASE WHEN m.x%zu > 0 THEN CAST(CAST(m.x%zu AS DOUBLE) / m.x%zu AS " STR_FMT ") END", count, sum, count,
-               STR_ARG(data_type_sql(b->a, &x->type)));
+        sb_fmt(b, "CASE WHEN m.x%zu > 0 THEN CAST(CAST(m.x%zu AS DOUBLE) / m.x%zu AS " STR_FMT ") END", count, sum, count, STR_ARG(type));
         break;
     case AGG_MIN:
-        sb_fmt(b, "m.x%zu", slot_index(v, agg, SLOT_MIN));
-        break;
     case AGG_MAX:
-        sb_fmt(b, "m.x%zu", slot_index(v, agg, SLOT_MAX));
+        sb_fmt(b, "CAST(m.x%zu AS " STR_FMT ")", slot_index(v, agg, agg_kind(x) == AGG_MIN ? SLOT_MIN : SLOT_MAX), STR_ARG(type));
         break;
     case AGG_BOOL_AND:
         sb_fmt(b, "CASE WHEN m.x%zu + m.x%zu > 0 THEN m.x%zu = 0 END", t, f, f);
@@ -445,9 +443,7 @@ static void check_groups(Emit *e)
     sb_addc(&b, "SELECT (SELECT count(*) FROM ivm_m m WHERE m.x0 < 0");
     for (size_t i = 1; i < v->slots.n; i++) {
         const Slot *s = &v->slots.p[i];
-        if (s->kind == SLOT_SUM && is_decimal_sum(v, s))
-            sb_fmt(&b, " OR m.x%zu <> 0 AND m.x%zu = 0", i, slot_index(v, s->agg, SLOT_COUNT));
-        else if (s->kind == SLOT_SUM)
+        if (s->kind == SLOT_SUM)
             sb_fmt(&b, " OR m.x%zu <> 0 AND m.x%zu = 0", i, slot_index(v, s->agg, SLOT_COUNT));
         else if (!is_extreme(s))
             sb_fmt(&b, " OR m.x%zu < 0 OR m.x%zu > m.x0", i, i);

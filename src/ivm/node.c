@@ -440,4 +440,6 @@ void nodes_mark_used(IvmView *v)
     mark_reachable(v->root, seen);
     for (size_t i = 0; i < node_ncols(v->root); i++)
         mark(v->root, i);
+    for (size_t i = 0; v->agg && i < v->agg->nkeys; i++)      /* keys that are not visible are stored hidden */
+        mark(v->root->in.p[0], i);
 }

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ivm_gen_test.h - random queries and data for the differential test: tables, rows, and SELECTs of every incremental construct.
+ *
+ * Deterministic by seed.  Values are few, so that joins meet, groups repeat, rows are equal and NULLs are everywhere;
+ * doubles are multiples of a quarter, so that their sums do not depend on order. */
+#ifndef FIRN_IVM_GEN_TEST_H
+#define FIRN_IVM_GEN_TEST_H
+
+#include "base/base.h"
+
+typedef struct Gen { Arena *a; uint64_t state; int next_alias, depth; StrVec ctes; } Gen;
+typedef struct GenColumn { Str text; char type; } GenColumn;     /* i int, n decimal, d double, s string, b boolean */
+typedef VEC(GenColumn) GenScope;
+
+static const struct { const char *name, *types, *names; } GEN_TABLES[] = {
+    { "t", "iinds", "abcds" }, { "u", "iisb", "abse" }, { "w", "ini", "acx" },
+};
+
+static inline uint64_t gen_next(Gen *g)
+{
+    g->state ^= g->state << 13;
+    g->state ^= g->state >> 7;
+    g->state ^= g->state << 17;
+    return g->state * 0x2545F4914F6CDD1Dull >> 11;
+}
+static inline size_t gen_below(Gen *g, size_t n) { return (size_t)(gen_next(g) % n); }
+static inline int gen_chance(Gen *g, int percent) { return (int)gen_below(g, 100) < percent; }
+
+static inline Str gen_literal(Gen *g, char type)
+{
+    switch (type) {
+    case 'i': return str_fmt(g->a, "%d", (int)gen_below(g, 5));
+    case 'n': return str_fmt(g->a, "%d.%d0", (int)gen_below(g, 4), (int)gen_below(g, 3));
+    case 'd': return str_fmt(g->a, "CAST(%d.%s AS DOUBLE)", (int)gen_below(g, 3), gen_chance(g, 50) ? "25" : "5");
+    case 's': return str_fmt(g->a, "'%c'", (char)('x' + gen_below(g, 3)));
+    default:  return gen_chance(g, 50) ? S("TRUE") : S("FALSE");
+    }
+}
+
+/* A value for a table, in engine text. */
+static inline Str gen_value(Gen *g, char type)
+{
+    if (gen_chance(g, 18))
+        return S("NULL");
+    if (type == 'd' && gen_chance(g, 8))
+        return gen_chance(g, 50) ? S("'-0.0'::DOUBLE") : S("'NaN'::DOUBLE");
+    return gen_literal(g, type);
+}
+
+static inline const char *gen_sql_type(char type)
+{
+    return type == 'i' ? "INTEGER" : type == 'n' ? "DECIMAL(10,2)" : type == 'd' ? "DOUBLE" : type == 's' ? "VARCHAR" : "BOOLEAN";
+}
+
+/* ---- expressions ----------------------------------------------------------------------------------------- */
+
+static inline Str gen_column(Gen *g, const GenScope *s, char type)
+{
+    size_t n = 0, k;
+    for (size_t i = 0; i < s->n; i++)
+        n += s->p[i].type == type;
+    if (!n)
+        return gen_literal(g, type);
+    k = gen_below(g, n);
+    for (size_t i = 0; i < s->n; i++)
+        if (s->p[i].type == type && !k--)
+            return s->p[i].text;
+    return S("NULL");
+}
+
+static inline Str gen_pred(Gen *g, const GenScope *s, int depth);
+
+static inline Str gen_expr(Gen *g, const GenScope *s, char type, int depth)
+{
+    if (depth <= 0 || gen_chance(g, 60))
+        return gen_chance(g, 88) ? gen_column(g, s, type) : gen_literal(g, type);
+    Str x = gen_expr(g, s, type, depth - 1), y = gen_expr(g, s, type, depth - 1);
+    if (gen_chance(g, 25))
+        return str_fmt(g->a, "coalesce(" STR_FMT ", " STR_FMT ")", STR_ARG(x), STR_ARG(y));
+    if (gen_chance(g, 25))
+        return str_fmt(g->a, "CASE WHEN " STR_FMT " THEN " STR_FMT " ELSE " STR_FMT " END", STR_ARG(gen_pred(g, s, 0)), STR_ARG(x), STR_ARG(y));
+    switch (type) {
+    case 'i': return str_fmt(g->a, "(" STR_FMT " + %d)", STR_ARG(x), (int)gen_below(g, 3));
+    case 's': return str_fmt(g->a, "upper(" STR_FMT ")", STR_ARG(x));
+    case 'b': return gen_pred(g, s, depth - 1);
+    default:  return x;
+    }
+}
+
+static inline Str gen_pred(Gen *g, const GenScope *s, int depth)
+{
+    static const char *const ops[] = { "=", "<>", "<", "<=", ">", ">=" };
+    char type = "iiinsb"[gen_below(g, 6)];
+    if (depth > 0 && gen_chance(g, 30))
+        return str_fmt(g->a, "(" STR_FMT " %s " STR_FMT ")", STR_ARG(gen_pred(g, s, depth - 1)), gen_chance(g, 50) ? "AND" : "OR",
+                       STR_ARG(gen_pred(g, s, depth - 1)));
+    Str x = gen_expr(g, s, type, depth);
+    if (gen_chance(g, 20))
+        return str_fmt(g->a, STR_FMT " IS %sNULL", STR_ARG(x), gen_chance(g, 50) ? "NOT " : "");
+    return str_fmt(g->a, STR_FMT " %s " STR_FMT, STR_ARG(x), ops[gen_below(g, 6)], STR_ARG(gen_expr(g, s, type, depth)));
+}
+
+/* ---- FROM ------------------------------------------------------------------------------------------------- */
+
+static inline Str gen_query(Gen *g, const char *types, int depth);
+static inline Str gen_select(Gen *g, const char *types, int depth);
+
+static inline const char *gen_types(Gen *g)
+{
+    static const char *const some[] = { "i", "ii", "is", "in", "ins", "iis", "si", "ni", "iii", "sb", "id" };
+    return some[gen_below(g, COUNT_OF(some))];
+}
+
+static inline Str gen_leaf(Gen *g, GenScope *s, int depth)
+{
+    Str alias = str_fmt(g->a, "x%d", ++g->next_alias);
+    if (depth > 0 && gen_chance(g, 25)) {
+        const char *types = gen_types(g);
+        Str q = gen_query(g, types, depth - 1);
+        for (size_t i = 0; types[i]; i++)
+            vec_push(g->a, s, ((GenColumn){ str_fmt(g->a, STR_FMT ".o%zu", STR_ARG(alias), i + 1), types[i] }));
+        return str_fmt(g->a, "(" STR_FMT ") " STR_FMT, STR_ARG(q), STR_ARG(alias));
+    }
+    if (g->ctes.n && gen_chance(g, 30)) {
+        size_t k = gen_below(g, g->ctes.n);
+        Str types = g->ctes.p[k];
+        for (size_t i = 0; i < types.n; i++)
+            vec_push(g->a, s, ((GenColumn){ str_fmt(g->a, STR_FMT ".o%zu", STR_ARG(alias), i + 1), types.p[i] }));
+        return str_fmt(g->a, "cte%zu " STR_FMT, k, STR_ARG(alias));
+    }
+    size_t k = gen_below(g, COUNT_OF(GEN_TABLES));
+    for (size_t i = 0; GEN_TABLES[k].types[i]; i++)
+        vec_push(g->a, s, ((GenColumn){ str_fmt(g->a, STR_FMT ".%c", STR_ARG(alias), GEN_TABLES[k].names[i]), GEN_TABLES[k].types[i] }));
+    return str_fmt(g->a, "c.n.%s " STR_FMT, GEN_TABLES[k].name, STR_ARG(alias));
+}
+
+static inline Str gen_on(Gen *g, const GenScope *l, const GenScope *r, int more)
+{
+    char type = "iiis"[gen_below(g, 4)];
+    GenScope both = {0};
+    for (size_t i = 0; i < l->n; i++)
+        vec_push(g->a, &both, l->p[i]);
+    for (size_t i = 0; i < r->n; i++)
+        vec_push(g->a, &both, r->p[i]);
+    Str on = str_fmt(g->a, STR_FMT " = " STR_FMT, STR_ARG(gen_column(g, l, type)), STR_ARG(gen_column(g, r, type)));
+    if (more && gen_chance(g, 35))
+        on = str_fmt(g->a, STR_FMT " AND " STR_FMT, STR_ARG(on), STR_ARG(gen_pred(g, &both, 0)));
+    return on;
+}
+
+static inline Str gen_from(Gen *g, GenScope *s, int depth)
+{
+    static const char *const kinds[] = { "JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN" };
+    Str from = gen_leaf(g, s, depth);
+    size_t joins = gen_chance(g, 55) ? 0 : 1 + gen_below(g, 2);
+    for (size_t i = 0; i < joins; i++) {
+        GenScope r = {0};
+        const char *kind = kinds[gen_below(g, COUNT_OF(kinds))];
+        Str right = gen_leaf(g, &r, depth - 1);
+        from = str_fmt(g->a, STR_FMT " %s " STR_FMT, STR_ARG(from), kind, STR_ARG(right));
+        if (kind[0] != 'C')
+            from = str_fmt(g->a, STR_FMT " ON " STR_FMT, STR_ARG(from), STR_ARG(gen_on(g, s, &r, kind[0] != 'F')));
+        for (size_t k = 0; k < r.n && !strstr(kind, "SEMI") && !strstr(kind, "ANTI"); k++)
+            vec_push(g->a, s, r.p[k]);
+    }
+    return from;
+}
+
+/* ---- subqueries in WHERE ------------------------------------------------------------------------------------ */
+
+static inline Str gen_subquery(Gen *g, const GenScope *outer, int depth)
+{
+    GenScope s = {0};
+    char type = gen_chance(g, 80) ? 'i' : 's';
+    Str not_ = gen_chance(g, 50) ? S("NOT ") : S(""), x = gen_expr(g, outer, type, 0);
+    if (gen_chance(g, 20)) {
+        char types[2] = { type, 0 };
+        return str_fmt(g->a, STR_FMT " " STR_FMT "IN (" STR_FMT ")", STR_ARG(x), STR_ARG(not_), STR_ARG(gen_query(g, types, depth - 1)));
+    }
+    Str from = gen_from(g, &s, depth - 1), where = S("");
+    if (gen_chance(g, 40))
+        where = str_fmt(g->a, " WHERE " STR_FMT, STR_ARG(gen_pred(g, &s, 1)));
+    int in = gen_chance(g, 50);
+    if (!in || gen_chance(g, 30))
+        where = str_fmt(g->a, STR_FMT "%s " STR_FMT, STR_ARG(where), where.n ? " AND" : " WHERE", STR_ARG(gen_on(g, outer, &s, 1)));
+    if (in)
+        return str_fmt(g->a, STR_FMT " " STR_FMT "IN (SELECT " STR_FMT " FROM " STR_FMT STR_FMT ")", STR_ARG(x), STR_ARG(not_),
+                       STR_ARG(gen_expr(g, &s, type, 0)), STR_ARG(from), STR_ARG(where));
+    return str_fmt(g->a, STR_FMT "EXISTS (SELECT 1 FROM " STR_FMT STR_FMT ")", STR_ARG(not_), STR_ARG(from), STR_ARG(where));
+}
+
+static inline Str gen_scalar_subquery(Gen *g, int depth)
+{
+    GenScope s = {0};
+    static const char *const aggs[] = { "count(*)", "max(%s)", "min(%s)", "count(%s)" };
+    Str from = gen_from(g, &s, depth - 1), x = gen_column(g, &s, 'i');
+    size_t k = gen_below(g, 4);
+    Str agg = k ? str_fmt(g->a, "%.*s(" STR_FMT ")", k == 3 ? 5 : 3, aggs[k], STR_ARG(x)) : S("count(*)");
+    return str_fmt(g->a, "(SELECT " STR_FMT " FROM " STR_FMT ")", STR_ARG(agg), STR_ARG(from));
+}
+
+static inline Str gen_where(Gen *g, const GenScope *s, int depth)
+{
+    StrVec parts = {0};
+    if (gen_chance(g, 45))
+        vec_push(g->a, &parts, gen_pred(g, s, 1));
+    if (depth > 0 && gen_chance(g, 25))
+        vec_push(g->a, &parts, gen_subquery(g, s, depth));
+    if (depth > 0 && gen_chance(g, 6))
+        vec_push(g->a, &parts, str_fmt(g->a, STR_FMT " <= " STR_FMT, STR_ARG(gen_column(g, s, 'i')), STR_ARG(gen_scalar_subquery(g, depth))));
+    return parts.n ? str_fmt(g->a, " WHERE " STR_FMT, STR_ARG(str_join(g->a, &parts, S(" AND ")))) : S("");
+}
+
+/* ---- SELECT ------------------------------------------------------------------------------------------------- */
+
+static inline Str gen_filter(Gen *g, const GenScope *s)
+{
+    return gen_chance(g, 15) ? str_fmt(g->a, " FILTER (WHERE " STR_FMT ")", STR_ARG(gen_pred(g, s, 0))) : S("");
+}
+
+/* An aggregate whose value has the wanted type (or one that goes with it in a set operation after a cast). */
+static inline Str gen_aggregate(Gen *g, const GenScope *s, char type)
+{
+    Str x = gen_expr(g, s, type, 1), f = gen_filter(g, s), d = gen_chance(g, 12) ? S("DISTINCT ") : S("");
+    const char *fn = "min";
+    switch (type) {
+    case 'i':
+        if (gen_chance(g, 25))
+            return str_fmt(g->a, "CAST(count(*)" STR_FMT " AS INT)", STR_ARG(f));
+        fn = (const char *const[]){ "min", "max", "sum", "count", "sum" }[gen_below(g, 5)];
+        break;
+    case 'n': fn = (const char *const[]){ "min", "max", "sum", "avg" }[gen_below(g, 4)]; break;
+    case 'd': {
+        fn = (const char *const[]){ "min", "max", "sum", "avg", "avg" }[gen_below(g, 5)];
+        if (fn[0] == 'a')
+            x = gen_expr(g, s, 'i', 1);
+        break;
+    }
+    case 's': fn = gen_chance(g, 50) ? "min" : "max"; break;
+    default: fn = gen_chance(g, 50) ? "bool_and" : "bool_or"; x = gen_chance(g, 50) ? x : gen_pred(g, s, 0); break;
+    }
+    if (fn[0] == 'm' || fn[0] == 'b')
+        d = S("");
+    Str call = str_fmt(g->a, "%s(" STR_FMT STR_FMT ")" STR_FMT, fn, STR_ARG(d), STR_ARG(x), STR_ARG(f));
+    return type == 'i' || type == 'n' ? str_fmt(g->a, "CAST(" STR_FMT " AS %s)", STR_ARG(call), type == 'i' ? "INT" : "DECIMAL(10,2)") : call;
+}
+
+static inline Str gen_bare_aggregate(Gen *g, const GenScope *s)
+{
+    static const char *const fns[] = { "count", "sum", "avg", "min", "max", "sum", "avg" };
+    char type = "innd"[gen_below(g, 4)];
+    Str f = gen_filter(g, s);
+    if (gen_chance(g, 20))
+        return str_fmt(g->a, "count(*)" STR_FMT, STR_ARG(f));
+    const char *fn = fns[gen_below(g, COUNT_OF(fns))];
+    return str_fmt(g->a, "%s(%s" STR_FMT ")" STR_FMT, fn, fn[0] != 'm' && gen_chance(g, 10) ? "DISTINCT " : "",
+                   STR_ARG(gen_expr(g, s, type, 1)), STR_ARG(f));
+}
+
+/* A group key: never a bare number, which would be an ordinal. */
+static inline Str gen_key(Gen *g, const GenScope *s, char type, int depth)
+{
+    Str x = gen_expr(g, s, type, depth);
+    return x.p[0] >= '0' && x.p[0] <= '9' ? str_fmt(g->a, "(" STR_FMT " + 0)", STR_ARG(x)) : x;
+}
+
+static inline Str gen_plain(Gen *g, const char *types, int depth)
+{
+    GenScope s = {0};
+    StrVec items = {0};
+    Str from = gen_from(g, &s, depth), where = gen_where(g, &s, depth);
+    for (size_t i = 0; types[i]; i++)
+        vec_push(g->a, &items, str_fmt(g->a, STR_FMT " AS o%zu", STR_ARG(gen_expr(g, &s, types[i], 1)), i + 1));
+    return str_fmt(g->a, "SELECT %s" STR_FMT " FROM " STR_FMT STR_FMT, gen_chance(g, 15) ? "DISTINCT " : "", STR_ARG(str_join(g->a, &items, S(", "))),
+                   STR_ARG(from), STR_ARG(where));
+}
+
+static inline Str gen_grouped(Gen *g, const char *types, int depth)
+{
+    GenScope s = {0};
+    StrVec items = {0}, keys = {0};
+    size_t n = strlen(types);
+    Str from = gen_from(g, &s, depth), where = gen_where(g, &s, depth), by = S(""), having = S("");
+    size_t nkeys = gen_chance(g, 15) ? 0 : 1 + gen_below(g, 2);
+    for (size_t i = 0; i < nkeys; i++)
+        vec_push(g->a, &keys, gen_key(g, &s, i < n ? types[i] : 'i', gen_chance(g, 25)));
+    int show = gen_chance(g, 75);
+    for (size_t i = 0; i < n; i++)
+        vec_push(g->a, &items, str_fmt(g->a, STR_FMT " AS o%zu", STR_ARG(i < nkeys && show ? keys.p[i] : gen_aggregate(g, &s, types[i])), i + 1));
+    if (nkeys)
+        by = str_fmt(g->a, " GROUP BY " STR_FMT, STR_ARG(str_join(g->a, &keys, S(", "))));
+    if (gen_chance(g, 20))
+        having = str_fmt(g->a, " HAVING " STR_FMT " %s " STR_FMT, STR_ARG(gen_aggregate(g, &s, 'i')), gen_chance(g, 50) ? ">" : "<=",
+                         STR_ARG(gen_literal(g, 'i')));
+    return str_fmt(g->a, "SELECT " STR_FMT " FROM " STR_FMT STR_FMT STR_FMT STR_FMT, STR_ARG(str_join(g->a, &items, S(", "))), STR_ARG(from),
+                   STR_ARG(where), STR_ARG(by), STR_ARG(having));
+}
+
+static inline Str gen_select(Gen *g, const char *types, int depth)
+{
+    return gen_chance(g, 55) ? gen_plain(g, types, depth) : gen_grouped(g, types, depth);
+}
+
+static inline Str gen_query(Gen *g, const char *types, int depth)
+{
+    static const char *const ops[] = { "UNION ALL", "UNION ALL", "UNION", "EXCEPT", "EXCEPT ALL", "INTERSECT", "INTERSECT ALL" };
+    Str q = gen_select(g, types, depth);
+    if (gen_chance(g, 14))
+        q = str_fmt(g->a, STR_FMT " %s " STR_FMT, STR_ARG(q), ops[gen_below(g, COUNT_OF(ops))], STR_ARG(gen_select(g, types, depth - 1)));
+    return q;
+}
+
+/* A grouped query whose select list holds bare aggregates and expressions over them: what MERGE and REPLACE are for. */
+static inline Str gen_top_group(Gen *g, int depth)
+{
+    GenScope s = {0};
+    StrVec items = {0}, keys = {0};
+    Str from = gen_from(g, &s, depth), where = gen_where(g, &s, depth), by = S("");
+    size_t nkeys = gen_chance(g, 15) ? 0 : 1 + gen_below(g, 3), n = 1 + gen_below(g, 4);
+    for (size_t i = 0; i < nkeys; i++) {
+        vec_push(g->a, &keys, gen_key(g, &s, "iisnbd"[gen_below(g, 6)], gen_chance(g, 20)));
+        if (gen_chance(g, 80))
+            vec_push(g->a, &items, str_fmt(g->a, STR_FMT " AS k%zu", STR_ARG(keys.p[i]), i + 1));
+    }
+    for (size_t i = 0; i < n; i++) {
+        Str x = gen_bare_aggregate(g, &s);
+        if (gen_chance(g, 20))
+            x = str_fmt(g->a, "coalesce(" STR_FMT ", 0) + count(*)", STR_ARG(x));
+        else if (gen_chance(g, 10))
+            x = str_fmt(g->a, "CASE WHEN count(*) > 2 THEN " STR_FMT " END", STR_ARG(x));
+        vec_push(g->a, &items, str_fmt(g->a, STR_FMT " AS v%zu", STR_ARG(x), i + 1));
+    }
+    if (nkeys)
+        by = str_fmt(g->a, " GROUP BY " STR_FMT, STR_ARG(str_join(g->a, &keys, S(", "))));
+    return str_fmt(g->a, "SELECT " STR_FMT " FROM " STR_FMT STR_FMT STR_FMT, STR_ARG(str_join(g->a, &items, S(", "))), STR_ARG(from), STR_ARG(where),
+                   STR_ARG(by));
+}
+
+static inline Str gen_view(Gen *g)
+{
+    StrBuf b = sb_new(g->a);
+    g->ctes = (StrVec){0};
+    g->next_alias = 0;
+    size_t n = gen_chance(g, 20) ? 1 + gen_below(g, 2) : 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *types = gen_types(g);
+        Str q = gen_query(g, types, 1);
+        sb_fmt(&b, "%scte%zu AS (" STR_FMT ")", i ? ", " : "WITH ", i, STR_ARG(q));
+        vec_push(g->a, &g->ctes, str_c(types));
+    }
+    Str body = gen_chance(g, 45) ? gen_top_group(g, 2) : gen_query(g, gen_types(g), 2);
+    sb_fmt(&b, "%s" STR_FMT, n ? " " : "", STR_ARG(body));
+    return sb_str(&b);
+}
+
+#endif
