@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "duck/duck.h"
 
-typedef struct PgColumn { Str name; DataType type; int32_t pg_oid; int32_t typmod; } PgColumn;    /* pg_oid 0: by type */
+typedef struct PgColumn { Str name; DataType type; int32_t pg_oid; int32_t typmod; } PgColumn;    /* pg_oid, typmod 0: by type */
 typedef VEC(PgColumn) PgColumns;
 
 /* A statement that has been parsed and described; lives in the session until closed. */
@@ -20,13 +20,20 @@ typedef struct PgCursor PgCursor;
 struct PgCursor {
     void *impl;
     PgColumns columns;                /* empty: a statement without rows */
-    /* Next row into `cells` (columns.n of them), *has 0 at the end. Cells live until the next call. NULL: no rows. */
+    /* Next row into `cells` (columns.n of them), *has 0 at the end. Cells live until the next call, which may come with
+     * another arena. NULL: no rows. */
     Status (*next)(PgCursor *c, Arena *a, Value *cells, int *has, Error *err);
-    Str (*tag)(PgCursor *c, Arena *a, int64_t nrows);       /* "SELECT 5", "INSERT 0 3", "CREATE TABLE" */
-    void (*close)(PgCursor *c);
-    int copy_out, copy_in;            /* COPY: the door frames rows; format options below */
+    /* "SELECT 5", "INSERT 0 3", "CREATE TABLE". Empty text: the query was empty. NULL: "SELECT n", "COPY n". */
+    Str (*tag)(PgCursor *c, Arena *a, int64_t nrows);
+    void (*close)(PgCursor *c);       /* called once for every cursor that was given; NULL: nothing to do */
+    /* DEALLOCATE of a name that the session does not know itself: the door drops the protocol-level statement of that
+     * name (26000 if it has none either), or all of them. */
+    Str forget;
+    int forget_all;
+    int copy_out, copy_in;            /* COPY: the door frames rows; `columns` are the columns sent or expected */
     Props copy_options;               /* format text|csv|binary, header, delimiter, null, quote, escape */
-    /* COPY FROM STDIN: one row at a time, then done(ok). */
+    /* COPY FROM STDIN: one row at a time, its fields as text (nulls[i] set: no field), then done. A failed COPY is
+     * closed without it. */
     Status (*copy_row)(PgCursor *c, Arena *a, const Str *fields, const int *nulls, size_t n, Error *err);
     Status (*copy_done)(PgCursor *c, Arena *a, int64_t *nrows, Error *err);
 };
@@ -41,7 +48,7 @@ typedef struct PgHooks {
     Status (*secret)(void *ctx, Arena *a, const PgLogin *l, Str *secret, int *trust, Error *err);
     Status (*open)(void *ctx, const PgLogin *l, void **session, Error *err);
     void (*close)(void *session);
-    void (*cancel)(void *session);                          /* any thread, any moment */
+    void (*cancel)(void *session);                          /* any thread, any moment while a command runs; must not wait */
     char (*tx_status)(void *session);                       /* 'I' idle, 'T' in a transaction, 'E' failed */
     /* Split a simple query into statements and run each: the door calls prepare_text for the whole text, then run for each index. */
     Status (*split)(void *session, Arena *a, Str text, size_t *n, void **batch, Error *err);
@@ -54,21 +61,33 @@ typedef struct PgHooks {
     int (*notice)(void *session, PgNotice *ret);
     /* ParameterStatus values: server_version, TimeZone, DateStyle …; asked at start and after each statement for changes. */
     void (*parameters)(void *session, Arena *a, Props *ret);
-    /* After an error in the extended protocol up to Sync, and at Sync itself. */
+    /* At Sync, and after the last statement or the error of a simple query: the end of an implicit transaction. */
     void (*sync)(void *session);
 } PgHooks;
 
 typedef struct PgDoor PgDoor;
-typedef struct PgDoorOptions { Str addr; int port; int max_connections; Str tls_cert, tls_key; size_t max_message; } PgDoorOptions;    /* TLS when both PEM texts are set */
+typedef struct PgDoorOptions {
+    Str addr;                         /* empty: 127.0.0.1 */
+    int port;                         /* 0: any */
+    int max_connections;              /* 0: 256; one more is answered with SQLSTATE 53300 */
+    Str tls_cert, tls_key;            /* TLS when both PEM texts are set */
+    size_t max_message;               /* 0: 64 MiB; a longer message is skipped and answered with SQLSTATE 54000 */
+} PgDoorOptions;
+/* Copies options and hooks, binds, starts to accept. E_INVALID: certificate or key; E_IO: the address. */
 NODISCARD Status pgdoor_open(const PgDoorOptions *o, const PgHooks *h, PgDoor **ret, Error *err);
 int pgdoor_port(const PgDoor *d);
-int64_t pgdoor_connections(const PgDoor *d);
+int64_t pgdoor_connections(const PgDoor *d);          /* signed in */
+/* Stop accepting, end idle connections, let running commands finish for the grace, then cancel them; joins every thread
+ * and frees. NULL is fine. */
 void pgdoor_close(PgDoor *d, int grace_seconds);
 
-/* PostgreSQL's text and binary forms of a value, shared with COPY. oid 0: by type. E_UNSUPPORTED: no binary form. */
+/* PostgreSQL's text and binary forms of a value, shared with COPY. oid 0: by type.  A NULL value has no form: the caller
+ * asks first.  Times are in UTC, dates in ISO style, bytea in hex.  E_UNSUPPORTED: no binary form; E_INVALID (22P02,
+ * 22P03, 22007), E_OVERFLOW: input that is no value of the type. */
 int32_t pg_type_oid(const DataType *t);
 NODISCARD Status pg_value_text(Arena *a, const Value *v, Str *ret, Error *err);
 NODISCARD Status pg_value_binary(Arena *a, const Value *v, int32_t oid, Str *ret, Error *err);
+/* format 0 text, 1 binary; oid: the wire type of binary input. A DECIMAL without precision takes the input's own. */
 NODISCARD Status pg_value_parse(Arena *a, const DataType *t, int32_t oid, int format, Str bytes, Value *ret, Error *err);
 
 #endif
