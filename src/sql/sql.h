@@ -22,6 +22,7 @@ typedef struct Query Query;
 typedef struct Select Select;
 typedef struct TableRef TableRef;
 typedef VEC(Expr *) ExprVec;
+typedef VEC(ExprVec) ExprRows;
 
 typedef enum {
     EX_LITERAL,        /* value (typed); INTERVAL, DATE, TIMESTAMP literals included */
@@ -139,7 +140,7 @@ struct TableRef {
     Query *query;                      /* TR_QUERY, TR_CTE (the shared, bound query) */
     ExprVec args;                      /* TR_FUNCTION */
     int ordinality, outer;             /* WITH ORDINALITY; LATERAL VIEW OUTER */
-    struct { ExprVec *p; size_t n, cap; } rows;     /* TR_VALUES */
+    ExprRows rows;                     /* TR_VALUES */
     TableRef *left, *right;            /* TR_JOIN */
     JoinKind join;
     int natural;
@@ -161,7 +162,7 @@ struct Select {
     Expr *where;
     GroupKind grouping;
     ExprVec group_by;                  /* bound: ordinals and aliases replaced by their expressions */
-    struct { ExprVec *p; size_t n, cap; } group_sets;
+    ExprRows group_sets;
     Expr *having, *qualify;
     struct { WindowSpec **p; size_t n, cap; StrVec names; } windows;
     int aggregated;                    /* bound: has GROUP BY or an aggregate */
@@ -179,7 +180,7 @@ struct Query {
     SetOp setop;
     int all, by_name;
     Query *left, *right;               /* BODY_SETOP */
-    struct { ExprVec *p; size_t n, cap; } rows;     /* BODY_VALUES */
+    ExprRows rows;                     /* BODY_VALUES */
     OrderVec order;                    /* bound: EX_COLUMN with rel NULL is the query's own output column `col` */
     int spark_sort;                    /* 1: SORT BY, 2: CLUSTER BY, 3: DISTRIBUTE BY was written (definition rules) */
     Expr *limit, *offset;
@@ -212,9 +213,9 @@ typedef struct AlterAction {
     Props props;                        /* set; unset: keys only */
     int if_exists, if_not_exists, replace;
     ColumnDefs columns;
-    StrVec names;                       /* dropped columns, old name … (dotted paths stay one Str a level in `path`) */
-    StrVec path, new_name;
-    int set_type, set_not_null, drop_not_null, set_comment, set_position;
+    StrVec names;                       /* identifier fields; one column: its dotted path */
+    StrVec path, new_name;              /* one action a column: path is its whole path, for AT_ADD_COLUMNS its parent's */
+    int set_type, set_not_null, drop_not_null, set_comment, set_position, set_default, drop_default;
     PartitionFields partitions;
     OrderVec order;
     Str location, ref, ref_kind;        /* ref_kind: "branch" or "tag" */
@@ -225,7 +226,8 @@ typedef struct AlterAction {
 typedef enum { MERGE_MATCHED, MERGE_NOT_MATCHED, MERGE_NOT_MATCHED_BY_SOURCE } MergeMatch;
 typedef enum { MERGE_UPDATE, MERGE_DELETE, MERGE_INSERT, MERGE_UPDATE_ALL, MERGE_INSERT_ALL, MERGE_NOTHING } MergeDo;
 typedef struct Assign { StrVec column; Expr *value; } Assign;
-typedef struct MergeClause { MergeMatch match; Expr *cond; MergeDo action; VEC(Assign) set; StrVec columns; ExprVec values; } MergeClause;
+typedef VEC(Assign) AssignVec;
+typedef struct MergeClause { MergeMatch match; Expr *cond; MergeDo action; AssignVec set; StrVec columns; ExprVec values; } MergeClause;
 
 typedef struct Schedule { int has; int64_t seconds; int position; } Schedule;
 
@@ -242,14 +244,14 @@ struct Stmt {
     ColumnDefs columns;
     StrVec column_names;                /* INSERT (a, b), view (a, b) */
     PartitionFields partitions;
-    VEC(Assign) static_partition;       /* INSERT … PARTITION (a = 1, b) : value NULL when dynamic */
+    AssignVec static_partition;       /* INSERT … PARTITION (a = 1, b) : value NULL when dynamic */
     Props props;                        /* TBLPROPERTIES, OPTIONS, DBPROPERTIES */
     Str comment, location, provider;
     int has_comment;
     Schedule schedule;
     int schedule_drop;                  /* ALTER MATERIALIZED VIEW … DROP SCHEDULE */
     VEC(AlterAction) actions;
-    VEC(Assign) set;                    /* UPDATE */
+    AssignVec set;                    /* UPDATE */
     Expr *where;
     TableRef *from;                     /* UPDATE … FROM, DELETE … USING, MERGE source */
     Expr *on;                           /* MERGE */
@@ -258,7 +260,7 @@ struct Stmt {
     Str what;                           /* SHOW what: "views", "tables", "namespaces", "columns", "create table", "tblproperties", "partitions", "catalogs" …;
                                            DESCRIBE what: "table", "materialized view", "namespace", "query"; CALL procedure in `name` */
     Str pattern;                        /* LIKE */
-    VEC(Assign) call_args;              /* CALL: column empty when positional; SET: key parts and value */
+    AssignVec call_args;              /* CALL: column empty when positional; SET: key parts and value */
     Str setting, setting_value;         /* SET key = value (value as text), RESET, SHOW setting; `all` by what */
     int position;
     Stmt *inner;                        /* EXPLAIN, PREPARE */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* type_name.c - a type's name as a user of each dialect reads it: Spark's catalog string, PostgreSQL's format_type. */
+#include "sql/sql.h"
+
+typedef struct NameRow { const char *spark, *postgres; } NameRow;
+
+static const NameRow NAMES[] = {
+    [DT_NULL] = { "void", "unknown" },             [DT_BOOL] = { "boolean", "boolean" },
+    [DT_INT8] = { "tinyint", "smallint" },         [DT_INT16] = { "smallint", "smallint" },
+    [DT_INT32] = { "int", "integer" },             [DT_INT64] = { "bigint", "bigint" },
+    [DT_INT128] = { "decimal(38,0)", "numeric" },  [DT_UINT8] = { "smallint", "smallint" },
+    [DT_UINT16] = { "int", "integer" },            [DT_UINT32] = { "bigint", "oid" },
+    [DT_UINT64] = { "decimal(20,0)", "numeric" },  [DT_UINT128] = { "decimal(38,0)", "numeric" },
+    [DT_FLOAT] = { "float", "real" },              [DT_DOUBLE] = { "double", "double precision" },
+    [DT_STRING] = { "string", "text" },            [DT_BINARY] = { "binary", "bytea" },
+    [DT_DATE] = { "date", "date" },                [DT_TIME] = { "time", "time without time zone" },
+    [DT_TIMESTAMP] = { "timestamp_ntz", "timestamp without time zone" },
+    [DT_TIMESTAMPTZ] = { "timestamp", "timestamp with time zone" },
+    [DT_TIMESTAMP_NS] = { "timestamp_ntz", "timestamp without time zone" },
+    [DT_TIMETZ] = { "time", "time with time zone" }, [DT_INTERVAL] = { "interval", "interval" },
+    [DT_UUID] = { "string", "uuid" },              [DT_JSON] = { "string", "jsonb" },
+    [DT_ENUM] = { "string", "text" },
+};
+
+static void add_spark(StrBuf *b, const DataType *t);
+static void add_postgres(StrBuf *b, const DataType *t);
+
+Str sql_type_name(Arena *a, Dialect d, const DataType *t)
+{
+    StrBuf b = sb_new(a);
+
+    if (d == DIALECT_SPARK)
+        add_spark(&b, t);
+    else
+        add_postgres(&b, t);
+    return sb_str(&b);
+}
+
+static bool plain_name(Str s)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'))
+            return false;
+    }
+    return s.n > 0;
+}
+
+static void add_field_name(StrBuf *b, Str name)
+{
+    if (plain_name(name)) {
+        sb_add(b, name);
+        return;
+    }
+    sb_byte(b, '`');
+    for (size_t i = 0; i < name.n; i++) {
+        if (name.p[i] == '`')
+            sb_byte(b, '`');
+        sb_byte(b, name.p[i]);
+    }
+    sb_byte(b, '`');
+}
+
+static void add_struct(StrBuf *b, const DataType *t)
+{
+    sb_addc(b, "struct<");
+    for (size_t i = 0; i < t->nchildren; i++) {
+        if (i)
+            sb_byte(b, ',');
+        add_field_name(b, t->names[i]);
+        sb_byte(b, ':');
+        add_spark(b, &t->children[i]);
+    }
+    sb_byte(b, '>');
+}
+
+static void add_spark(StrBuf *b, const DataType *t)
+{
+    switch (t->kind) {
+    case DT_DECIMAL:
+        sb_fmt(b, "decimal(%d,%d)", t->precision, t->scale);
+        break;
+    case DT_LIST:
+        sb_addc(b, "array<");
+        add_spark(b, &t->children[0]);
+        sb_byte(b, '>');
+        break;
+    case DT_MAP:
+        sb_addc(b, "map<");
+        add_spark(b, &t->children[0]);
+        sb_byte(b, ',');
+        add_spark(b, &t->children[1]);
+        sb_byte(b, '>');
+        break;
+    case DT_STRUCT:
+        add_struct(b, t);
+        break;
+    case DT_STRING:
+        if (t->length > 0)
+            sb_fmt(b, "varchar(%d)", t->length);
+        else
+            sb_addc(b, "string");
+        break;
+    default:
+        sb_addc(b, (size_t)t->kind < COUNT_OF(NAMES) && NAMES[t->kind].spark ? NAMES[t->kind].spark : "unknown");
+    }
+}
+
+static void add_postgres(StrBuf *b, const DataType *t)
+{
+    switch (t->kind) {
+    case DT_DECIMAL:
+        sb_addc(b, "numeric");
+        if (t->precision)
+            sb_fmt(b, "(%d,%d)", t->precision, t->scale);
+        break;
+    case DT_LIST:
+        add_postgres(b, &t->children[0]);
+        if (t->children[0].kind != DT_LIST)                       /* all dimensions are one in PostgreSQL */
+            sb_addc(b, "[]");
+        break;
+    case DT_MAP:
+        sb_addc(b, "jsonb");
+        break;
+    case DT_STRUCT:
+        sb_addc(b, "record");
+        break;
+    case DT_STRING:
+        if (t->length > 0)
+            sb_fmt(b, "character varying(%d)", t->length);
+        else
+            sb_addc(b, "text");
+        break;
+    default:
+        sb_addc(b, (size_t)t->kind < COUNT_OF(NAMES) && NAMES[t->kind].postgres ? NAMES[t->kind].postgres : "unknown");
+    }
+}
