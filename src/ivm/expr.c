@@ -91,6 +91,10 @@ static Status bind_column(Names *n, const Expr *e, Expr **ret, Error *err)
 
 static Status bind_scalar(Names *n, const Expr *e, Expr **ret, Error *err)
 {
+    if (n->aggregates) {                                /* stands beside the groups: see aggregate.c */
+        *ret = (Expr *)e;
+        return OK;
+    }
     if (n->own)
         for vec_each(ScalarEntry, s, &n->own->scalars)
             if (s->expr == e) {
@@ -209,6 +213,18 @@ void expr_conjuncts(Compiler *c, const Expr *e, ExprVec *ret)
         return;
     }
     vec_push(c->a, ret, (Expr *)e);
+}
+
+int expr_has_query(const Expr *e)
+{
+    if (!e)
+        return 0;
+    if (e->query)
+        return 1;
+    for vec_each(Expr *, x, &e->args)
+        if (expr_has_query(*x))
+            return 1;
+    return expr_has_query(e->else_) || (e->func && expr_has_query(e->func->filter));
 }
 
 /* ---- asking -------------------------------------------------------------------------------------------- */

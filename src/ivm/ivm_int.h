@@ -108,6 +108,8 @@ NODISCARD Status plan_aggregate(Compiler *c, const Select *sel, Scope *s, ExprVe
 /* subquery.c: a conjunct of WHERE that is IN, EXISTS or quantified becomes a semi or anti join over s->node. */
 int is_subquery_conjunct(const Expr *e);
 NODISCARD Status plan_subquery(Compiler *c, const Expr *cond, Scope *s, Error *err);
+/* The node of an uncorrelated scalar subquery that is one aggregate: always one row, value in its first column. */
+NODISCARD Status plan_scalar_node(Compiler *c, const Expr *e, Node **ret, Error *err);
 NODISCARD Status plan_scalars(Compiler *c, const Expr *e, Scope *s, Error *err);
 NODISCARD Status plan_where(Compiler *c, const Expr *where, Scope *s, Error *err);
 
@@ -150,6 +152,7 @@ void expr_conjuncts(Compiler *c, const Expr *e, ExprVec *ret);
 int expr_nullable(const Expr *e);
 int expr_fuzzy(const Expr *e);
 NODISCARD Status expr_text(Arena *a, const Expr *e, Str *ret, Error *err);
+int expr_has_query(const Expr *e);        /* a subquery somewhere inside */
 uint64_t expr_visit_columns(const Expr *e, void (*visit)(void *ctx, const Expr *column), void *ctx);   /* how many */
 AggKind agg_kind(const Expr *e);
 int agg_is_fuzzy(const Expr *e);          /* recomputing it over equal rows may give another value */

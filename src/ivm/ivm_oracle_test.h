@@ -210,22 +210,28 @@ static inline Status lab_compare(Lab *lab, Error *err)
     return lab_same(lab, S("* EXCLUDE (__file, __pos)"), full, "the full text", err);
 }
 
-static inline Status lab_round(Lab *lab, Gen *g, Error *err)
+/* From the states in b_*_old and b_*_new: plan, apply, compare. */
+static inline Status lab_step(Lab *lab, Error *err)
 {
     IvmChange changes[64] = {0};
+    lab->round++;
+    TRY(lab_sources(lab, changes, err));
+    TRY_CTX(ivm_plan(lab->a, lab->view, changes, &lab->plan, err), err, "planning");
+    TRY_CTX(lab_apply(lab, lab->plan, err), err, "applying");
+    return lab_compare(lab, err);
+}
+
+static inline Status lab_round(Lab *lab, Gen *g, Error *err)
+{
     int inserts_only = gen_chance(g, 25), one = gen_chance(g, 40);
     size_t only = gen_below(g, COUNT_OF(GEN_TABLES));
-    lab->round++;
     for (size_t i = 0; i < COUNT_OF(GEN_TABLES); i++) {
         if (one && i != only)
             TRY(lab_exec(lab, err, "CREATE OR REPLACE TABLE b_%s_old AS FROM b_%s_new", GEN_TABLES[i].name, GEN_TABLES[i].name));
         else
             TRY(lab_change(lab, g, i, inserts_only, err));
     }
-    TRY(lab_sources(lab, changes, err));
-    TRY_CTX(ivm_plan(lab->a, lab->view, changes, &lab->plan, err), err, "planning");
-    TRY_CTX(lab_apply(lab, lab->plan, err), err, "applying");
-    return lab_compare(lab, err);
+    return lab_step(lab, err);
 }
 
 #endif

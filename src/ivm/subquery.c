@@ -38,17 +38,23 @@ static int gives_one_row(const Node *n)
     return n->kind == NODE_ONE || (n->kind == NODE_AGG && !n->nkeys);
 }
 
+Status plan_scalar_node(Compiler *c, const Expr *e, Node **ret, Error *err)
+{
+    TRY(plan_query(c, e->query, ret, err));
+    if (!gives_one_row(*ret))
+        return not_incremental(e, err, "scalar subquery that is not one aggregate");
+    construct_met(c, S("scalar subquery"));
+    return OK;
+}
+
 static Status plan_scalar(Compiler *c, const Expr *e, Scope *s, Error *err)
 {
     Node *sub = NULL, *join = NULL;
-    TRY(plan_query(c, e->query, &sub, err));
-    if (!gives_one_row(sub))
-        return not_incremental(e, err, "scalar subquery that is not one aggregate");
+    TRY(plan_scalar_node(c, e, &sub, err));
     ScalarEntry entry = { e, node_ncols(s->node) };
     TRY(node_join(c, s->node, sub, &join, err));
     s->node = join;
     vec_push(c->a, &s->scalars, entry);
-    construct_met(c, S("scalar subquery"));
     return OK;
 }
 
@@ -116,8 +122,42 @@ static Status open_where(Compiler *c, const Expr *where, SubSide *side, Error *e
     return OK;
 }
 
+typedef struct Unwrap { const TableRef *t; const SelectItems *items; } Unwrap;
+
+static Status unwrap_swap(void *ctx, const Expr *e, Expr **ret, Error *err UNUSED)
+{
+    const Unwrap *u = ctx;
+    if (e->kind == EX_COLUMN && e->rel == u->t)
+        *ret = u->items->p[e->col].expr;
+    return OK;
+}
+
+/* The binder's cast of a whole subquery: SELECT casts FROM (subquery). */
+static const Query *wrapped(const Query *q)
+{
+    const Select *s = q->select;
+    int plain = may_open(q) && !s->where && !s->distinct && s->from->kind == TR_QUERY && !s->from->table && !s->from->lateral;
+    return plain && may_open(s->from->query) ? s->from->query : NULL;
+}
+
+static Status open_wrapped(Compiler *c, const Query *q, SubSide *side, Error *err)
+{
+    const Query *in = wrapped(q);
+    Unwrap u = { q->select->from, &in->select->items };
+    TRY(plan_from(c, in->select->from, &side->scope, err));
+    TRY(open_where(c, in->select->where, side, err));
+    for vec_each(SelectItem, it, &q->select->items) {
+        Expr *x = NULL;
+        TRY(expr_rewrite(c, it->expr, unwrap_swap, &u, &x, err));
+        vec_push(c->a, &side->outputs, x);
+    }
+    return OK;
+}
+
 static Status open_subquery(Compiler *c, const Query *q, SubSide *side, Error *err)
 {
+    if (wrapped(q))
+        return open_wrapped(c, q, side, err);
     TRY(plan_from(c, q->select->from, &side->scope, err));
     TRY(open_where(c, q->select->where, side, err));
     for vec_each(SelectItem, it, &q->select->items)
