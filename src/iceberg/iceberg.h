@@ -116,6 +116,7 @@ typedef struct IceMetadata {
     VEC(IceRef) refs;
     Json *statistics, *partition_statistics, *encryption_keys;      /* arrays as they stand */
     Json *extra;                                       /* unknown members */
+    int unsigned_ids;                                  /* some snapshot ids were above int64: negative ones are written back unsigned */
 } IceMetadata;
 
 /* Detects gzip by its magic. E_CORRUPT or E_INVALID with what is wrong. */
@@ -201,6 +202,7 @@ typedef enum { ENTRY_EXISTING, ENTRY_ADDED, ENTRY_DELETED } IceEntryStatus;
 typedef struct IceEntry { IceEntryStatus status; OptI64 snapshot_id, sequence_number, file_sequence_number; IceFile file; } IceEntry;
 typedef VEC(IceEntry) IceEntries;
 
+typedef struct IceSummary { int contains_null, contains_nan, has_nan; Str lower, upper; int has_lower, has_upper; } IceSummary;   /* of one partition field */
 typedef struct IceManifest {                           /* an entry of the manifest list */
     Str path;
     int64_t length, sequence_number, min_sequence_number;
@@ -208,7 +210,7 @@ typedef struct IceManifest {                           /* an entry of the manife
     int32_t spec_id;
     int deletes;                                       /* content: 0 data, 1 deletes */
     OptI64 added_files, existing_files, deleted_files, added_rows, existing_rows, deleted_rows, first_row_id;
-    struct { struct { int contains_null, contains_nan, has_nan; Str lower, upper; int has_lower, has_upper; } *p; size_t n; } partitions;
+    struct { IceSummary *p; size_t n; } partitions;
     Str key_metadata;
 } IceManifest;
 typedef VEC(IceManifest) IceManifests;
@@ -220,7 +222,7 @@ NODISCARD Status ice_manifest_read(Arena *a, Store *st, const IceMetadata *m, co
 /* ---- scanning ---------------------------------------------------------------------------------------------------------------- */
 
 typedef enum { PRED_EQ, PRED_NE, PRED_LT, PRED_LE, PRED_GT, PRED_GE, PRED_IS_NULL, PRED_NOT_NULL, PRED_IN, PRED_STARTS } IcePredOp;
-typedef struct IcePredicate { int32_t field_id; IcePredOp op; IceValue *values; size_t n; } IcePredicate;    /* a conjunct; may only drop files that surely hold no row */
+typedef struct IcePredicate { int32_t field_id; IcePredOp op; IceValue *values; size_t n; } IcePredicate;    /* a conjunct; values of the column's own type; may only drop files that surely hold no row */
 typedef VEC(IcePredicate) IcePredicates;
 
 typedef struct IceTask {
@@ -236,7 +238,8 @@ typedef enum { ISOLATION_SERIALIZABLE, ISOLATION_SNAPSHOT } IceIsolation;
 typedef struct IceChange {                             /* everything folded into one new snapshot */
     Str operation;                                     /* append, overwrite, delete, replace */
     VEC(IceFile) add_data, add_deletes;
-    StrVec remove_data, remove_deletes;                /* paths that must be live */
+    StrVec remove_data, remove_deletes;                /* paths that must be live. Deletes that name a removed data file go with it, and
+                                                          an added deletion vector takes the place of its data file's deletes: neither is listed */
     IcePredicates conflict_filter;                     /* rows that the change was decided on; empty: the whole table */
     int check_conflicts;                               /* validate against snapshots that came after `base` */
     int replace_all;                                   /* everything live is removed (INSERT OVERWRITE, full refresh) */
@@ -246,6 +249,8 @@ typedef struct IceChange {                             /* everything folded into
     Str branch;                                        /* empty: main */
     OptI32 schema_id;                                  /* default: current */
     int stage_only;                                    /* no ref moves */
+    OptI64 data_sequence_number;                       /* of added data files; default: the snapshot's. A rewrite that must not outrun
+                                                          equality deletes committed meanwhile gives its base's number */
 } IceChange;
 
 /* Writes manifests and a manifest list for `ch` on top of m and gives the updates and requirements that commit it.  On a

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fields.c - the tables of manifest entries, data files, manifest lists and summaries, and what they drive.
+ *
+ * Fields are read by id, and by name where a writer gave no ids.  Others write everything nullable, leave fields out
+ * and add their own: only a file's path is insisted on. */
+#include "iceberg/fields_int.h"
+
+#define AT(T, m) offsetof(T, m)
+
+static const FieldDef FILE_DEFS[] = {
+    { 134, "content", F_I32, AT(IceFile, content), 0, 2, 0, 0 },
+    { 100, "file_path", F_TEXT, AT(IceFile, path), 0, 1, 0, 0 },
+    { 101, "file_format", F_TEXT, AT(IceFile, format), 0, 1, 0, 0 },
+    { 102, "partition", F_PARTITION, 0, 0, 1, 0, 0 },
+    { 103, "record_count", F_I64, AT(IceFile, record_count), 0, 1, 0, 0 },
+    { 104, "file_size_in_bytes", F_I64, AT(IceFile, size), 0, 1, 0, 0 },
+    { 108, "column_sizes", F_COUNTS, AT(IceFile, column_sizes), 0, 1, 117, 118 },
+    { 109, "value_counts", F_COUNTS, AT(IceFile, value_counts), 0, 1, 119, 120 },
+    { 110, "null_value_counts", F_COUNTS, AT(IceFile, null_counts), 0, 1, 121, 122 },
+    { 137, "nan_value_counts", F_COUNTS, AT(IceFile, nan_counts), 0, 1, 138, 139 },
+    { 125, "lower_bounds", F_BOUNDS, AT(IceFile, lower), 0, 1, 126, 127 },
+    { 128, "upper_bounds", F_BOUNDS, AT(IceFile, upper), 0, 1, 129, 130 },
+    { 131, "key_metadata", F_OPT_BYTES, AT(IceFile, key_metadata), 0, 1, 0, 0 },
+    { 132, "split_offsets", F_LONGS, AT(IceFile, split_offsets), 0, 1, 133, 0 },
+    { 135, "equality_ids", F_INTS, AT(IceFile, equality_ids), 0, 2, 136, 0 },
+    { 140, "sort_order_id", F_OPT_I32, AT(IceFile, sort_order_id), 0, 1, 0, 0 },
+    { 142, "first_row_id", F_OPT_I64, AT(IceFile, first_row_id), 0, 3, 0, 0 },
+    { 143, "referenced_data_file", F_OPT_TEXT, AT(IceFile, referenced_data_file), 0, 2, 0, 0 },
+    { 144, "content_offset", F_OPT_I64, AT(IceFile, content_offset), 0, 3, 0, 0 },
+    { 145, "content_size_in_bytes", F_OPT_I64, AT(IceFile, content_size), 0, 3, 0, 0 },
+};
+static const FieldTable FILE_FIELDS = { FILE_DEFS, COUNT_OF(FILE_DEFS), "r2" };
+
+static const FieldDef ENTRY_DEFS[] = {
+    { 0, "status", F_I32, AT(IceEntry, status), 0, 1, 0, 0 },
+    { 1, "snapshot_id", F_OPT_I64, AT(IceEntry, snapshot_id), 0, 1, 0, 0 },
+    { 3, "sequence_number", F_OPT_I64, AT(IceEntry, sequence_number), 0, 2, 0, 0 },
+    { 4, "file_sequence_number", F_OPT_I64, AT(IceEntry, file_sequence_number), 0, 2, 0, 0 },
+    { 2, "data_file", F_FILE, AT(IceEntry, file), 0, 1, 0, 0 },
+};
+const FieldTable ENTRY_FIELDS = { ENTRY_DEFS, COUNT_OF(ENTRY_DEFS), "manifest_entry" };
+
+static const FieldDef SUMMARY_DEFS[] = {
+    { 509, "contains_null", F_BOOL, AT(IceSummary, contains_null), 0, 1, 0, 0 },
+    { 518, "contains_nan", F_HAS_BOOL, AT(IceSummary, contains_nan), AT(IceSummary, has_nan), 1, 0, 0 },
+    { 510, "lower_bound", F_HAS_BYTES, AT(IceSummary, lower), AT(IceSummary, has_lower), 1, 0, 0 },
+    { 511, "upper_bound", F_HAS_BYTES, AT(IceSummary, upper), AT(IceSummary, has_upper), 1, 0, 0 },
+};
+static const FieldTable SUMMARY_FIELDS = { SUMMARY_DEFS, COUNT_OF(SUMMARY_DEFS), "r508" };
+
+static const FieldDef MANIFEST_DEFS[] = {
+    { 500, "manifest_path", F_TEXT, AT(IceManifest, path), 0, 1, 0, 0 },
+    { 501, "manifest_length", F_I64, AT(IceManifest, length), 0, 1, 0, 0 },
+    { 502, "partition_spec_id", F_I32, AT(IceManifest, spec_id), 0, 1, 0, 0 },
+    { 517, "content", F_I32, AT(IceManifest, deletes), 0, 2, 0, 0 },
+    { 515, "sequence_number", F_I64, AT(IceManifest, sequence_number), 0, 2, 0, 0 },
+    { 516, "min_sequence_number", F_I64, AT(IceManifest, min_sequence_number), 0, 2, 0, 0 },
+    { 503, "added_snapshot_id", F_REQ_I64, AT(IceManifest, added_snapshot_id), 0, 1, 0, 0 },
+    { 504, "added_files_count", F_COUNT_I32, AT(IceManifest, added_files), 0, 1, 0, 0 },
+    { 505, "existing_files_count", F_COUNT_I32, AT(IceManifest, existing_files), 0, 1, 0, 0 },
+    { 506, "deleted_files_count", F_COUNT_I32, AT(IceManifest, deleted_files), 0, 1, 0, 0 },
+    { 512, "added_rows_count", F_REQ_I64, AT(IceManifest, added_rows), 0, 1, 0, 0 },
+    { 513, "existing_rows_count", F_REQ_I64, AT(IceManifest, existing_rows), 0, 1, 0, 0 },
+    { 514, "deleted_rows_count", F_REQ_I64, AT(IceManifest, deleted_rows), 0, 1, 0, 0 },
+    { 507, "partitions", F_SUMMARIES, AT(IceManifest, partitions), 0, 1, 508, 0 },
+    { 519, "key_metadata", F_OPT_BYTES, AT(IceManifest, key_metadata), 0, 1, 0, 0 },
+    { 520, "first_row_id", F_OPT_I64, AT(IceManifest, first_row_id), 0, 3, 0, 0 },
+};
+const FieldTable MANIFEST_FIELDS = { MANIFEST_DEFS, COUNT_OF(MANIFEST_DEFS), "manifest_file" };
+
+/* ---- reading ------------------------------------------------------------------------------------------------------ */
+
+static bool is_integer(const AvroValue *v) { return v->kind == AVRO_INT || v->kind == AVRO_LONG; }
+static bool is_bytes(const AvroValue *v) { return v->kind == AVRO_BYTES || v->kind == AVRO_STRING || v->kind == AVRO_FIXED; }
+
+/* One pair of a map column: a record {key, value}. */
+static bool read_pair(const AvroValue *v, const FieldDef *f, int32_t *key, const AvroValue **value)
+{
+    const AvroValue *k = avro_field(v, f->key_id, "key");
+
+    *value = avro_field(v, f->value_id, "value");
+    if (!k || !is_integer(k) || k->integer < INT32_MIN || k->integer > INT32_MAX || !*value)
+        return false;
+    *key = (int32_t)k->integer;
+    return true;
+}
+
+typedef VEC(IceCount) Counts;
+typedef VEC(IceBound) Bounds;
+typedef VEC(int64_t) Longs;
+typedef VEC(int32_t) Ints;
+
+static bool read_counts(Arena *a, const FieldDef *f, const AvroValue *v, Counts *ret)
+{
+    for (size_t i = 0; i < v->items.n; i++) {
+        const AvroValue *value;
+        IceCount c;
+        if (!read_pair(&v->items.p[i], f, &c.id, &value) || !is_integer(value))
+            return false;
+        c.n = value->integer;
+        vec_push(a, ret, c);
+    }
+    return true;
+}
+
+static bool read_bounds(Arena *a, const FieldDef *f, const AvroValue *v, Bounds *ret)
+{
+    for (size_t i = 0; i < v->items.n; i++) {
+        const AvroValue *value;
+        IceBound b;
+        if (!read_pair(&v->items.p[i], f, &b.id, &value) || !is_bytes(value))
+            return false;
+        b.bytes = value->bytes;
+        vec_push(a, ret, b);
+    }
+    return true;
+}
+
+static bool read_longs(Arena *a, const AvroValue *v, Longs *ret)
+{
+    for (size_t i = 0; i < v->items.n; i++) {
+        if (!is_integer(&v->items.p[i]))
+            return false;
+        vec_push(a, ret, v->items.p[i].integer);
+    }
+    return true;
+}
+
+static bool read_ints(Arena *a, const AvroValue *v, Ints *ret)
+{
+    for (size_t i = 0; i < v->items.n; i++) {
+        if (!is_integer(&v->items.p[i]))
+            return false;
+        vec_push(a, ret, (int32_t)v->items.p[i].integer);
+    }
+    return true;
+}
+
+static bool read_list(Arena *a, const FieldDef *f, const AvroValue *v, void *at)
+{
+    if (v->kind != AVRO_ARRAY)
+        return false;
+    switch (f->kind) {
+    case F_COUNTS: return read_counts(a, f, v, at);
+    case F_BOUNDS: return read_bounds(a, f, v, at);
+    case F_LONGS: return read_longs(a, v, at);
+    default: return read_ints(a, v, at);
+    }
+}
+
+static bool read_integer(const FieldDef *f, const AvroValue *v, void *at)
+{
+    if (!is_integer(v))
+        return false;
+    bool narrow = f->kind == F_I32 || f->kind == F_OPT_I32;
+    if (narrow && (v->integer < INT32_MIN || v->integer > INT32_MAX))
+        return false;
+    switch (f->kind) {
+    case F_I32: *(int32_t *)at = (int32_t)v->integer; return true;
+    case F_I64: *(int64_t *)at = v->integer; return true;
+    case F_OPT_I32: *(OptI32 *)at = SOME_I32((int32_t)v->integer); return true;
+    default: *(OptI64 *)at = SOME_I64(v->integer); return true;
+    }
+}
+
+static bool read_scalar(const FieldDef *f, const AvroValue *v, char *obj)
+{
+    void *at = obj + f->offset;
+
+    switch (f->kind) {
+    case F_TEXT:
+    case F_OPT_TEXT:
+    case F_OPT_BYTES: *(Str *)at = v->bytes; return is_bytes(v);
+    case F_HAS_BYTES:
+        *(Str *)at = v->bytes;
+        *(int *)(obj + f->has) = 1;
+        return is_bytes(v);
+    case F_BOOL:
+    case F_HAS_BOOL:
+        *(int *)at = v->kind == AVRO_BOOL && v->boolean;
+        if (f->kind == F_HAS_BOOL)
+            *(int *)(obj + f->has) = 1;
+        return v->kind == AVRO_BOOL;
+    default: return read_integer(f, v, at);
+    }
+}
+
+static Status read_partition(Arena *a, const PartitionShape *shape, const AvroValue *v, IceFile *file, Error *err)
+{
+    file->npartition = shape->spec->fields.n;
+    file->partition = arena_array(a, IceValue, file->npartition + 1);
+    for (size_t i = 0; i < file->npartition; i++) {
+        const IcePartitionField *f = &shape->spec->fields.p[i];
+        const AvroValue *value = avro_field(v, f->field_id, NULL);
+        if (!value)
+            value = avro_field(v, -1, str_z(a, ice_avro_name(a, f->name)));
+        TRY_CTX(ice_avro_read_value(a, shape->types[i], value, &file->partition[i], err), err, "partition field '" STR_FMT "'",
+                STR_ARG(f->name));
+    }
+    return OK;
+}
+
+static Status read_summaries(Arena *a, const AvroValue *v, IceManifest *mf, Error *err)
+{
+    if (v->kind != AVRO_ARRAY)
+        return FAIL(err, E_CORRUPT, "field 'partitions' is no list");
+    mf->partitions.n = v->items.n;
+    mf->partitions.p = arena_array(a, IceSummary, v->items.n + 1);
+    for (size_t i = 0; i < v->items.n; i++)
+        TRY(ice_record_read(a, &SUMMARY_FIELDS, NULL, &v->items.p[i], &mf->partitions.p[i], err));
+    return OK;
+}
+
+static Status read_field(Arena *a, const FieldDef *f, const PartitionShape *shape, const AvroValue *v, char *obj, Error *err)
+{
+    bool good;
+
+    switch (f->kind) {
+    case F_FILE: return ice_record_read(a, &FILE_FIELDS, shape, v, obj + f->offset, err);
+    case F_PARTITION: return read_partition(a, shape, v, (IceFile *)obj, err);
+    case F_SUMMARIES: return read_summaries(a, v, (IceManifest *)obj, err);
+    case F_COUNTS:
+    case F_BOUNDS:
+    case F_LONGS:
+    case F_INTS: good = read_list(a, f, v, obj + f->offset); break;
+    default: good = read_scalar(f, v, obj);
+    }
+    return good ? OK : FAIL(err, E_CORRUPT, "field '%s' has the wrong type", f->name);
+}
+
+Status ice_record_read(Arena *a, const FieldTable *t, const PartitionShape *shape, const AvroValue *v, void *obj, Error *err)
+{
+    if (!v || v->kind != AVRO_RECORD)
+        return FAIL(err, E_CORRUPT, "no '%s' record", t->record);
+    for (const FieldDef *f = t->p; f < t->p + t->n; f++) {
+        const AvroValue *value = avro_field(v, f->id, f->name);
+        bool absent = !value || value->kind == AVRO_NULL;
+        if (absent && (f->id == 100 || f->id == 500 || f->kind == F_FILE))
+            return FAIL(err, E_CORRUPT, "field '%s' is missing", f->name);
+        if (absent && f->kind != F_PARTITION)
+            continue;
+        TRY(read_field(a, f, shape, value, obj, err));
+    }
+    return OK;
+}
+
+/* ---- writing -------------------------------------------------------------------------------------------------------- */
+
+static const AvroValue NOTHING = { .kind = AVRO_NULL };
+
+static AvroValue list_value(Arena *a, size_t n)
+{
+    AvroValue v = { .kind = AVRO_ARRAY };
+    v.items.n = n;
+    v.items.p = arena_array(a, AvroValue, n + 1);
+    return v;
+}
+
+static AvroValue pair_value(Arena *a, int32_t key, AvroValue value)
+{
+    AvroValue v = list_value(a, 2);
+    v.kind = AVRO_RECORD;
+    v.items.p[0] = (AvroValue){ .kind = AVRO_INT, .integer = key };
+    v.items.p[1] = value;
+    return v;
+}
+
+static AvroValue long_value(int64_t n) { return (AvroValue){ .kind = AVRO_LONG, .integer = n }; }
+
+static AvroValue counts_value(Arena *a, const Counts *c)
+{
+    AvroValue v = list_value(a, c->n);
+    for (size_t i = 0; i < c->n; i++)
+        v.items.p[i] = pair_value(a, c->p[i].id, long_value(c->p[i].n));
+    return c->n ? v : NOTHING;
+}
+
+static AvroValue bounds_value(Arena *a, const Bounds *b)
+{
+    AvroValue v = list_value(a, b->n);
+    for (size_t i = 0; i < b->n; i++)
+        v.items.p[i] = pair_value(a, b->p[i].id, (AvroValue){ .kind = AVRO_BYTES, .bytes = b->p[i].bytes });
+    return b->n ? v : NOTHING;
+}
+
+static AvroValue longs_value(Arena *a, const Longs *l)
+{
+    AvroValue v = list_value(a, l->n);
+    for (size_t i = 0; i < l->n; i++)
+        v.items.p[i] = long_value(l->p[i]);
+    return l->n ? v : NOTHING;
+}
+
+static AvroValue ints_value(Arena *a, const Ints *l)
+{
+    AvroValue v = list_value(a, l->n);
+    for (size_t i = 0; i < l->n; i++)
+        v.items.p[i] = (AvroValue){ .kind = AVRO_INT, .integer = l->p[i] };
+    return l->n ? v : NOTHING;
+}
+
+static AvroValue summaries_value(Arena *a, const IceManifest *mf)
+{
+    AvroValue v = list_value(a, mf->partitions.n);
+    for (size_t i = 0; i < mf->partitions.n; i++)
+        v.items.p[i] = ice_record_value(a, &SUMMARY_FIELDS, FORMAT_VERSION_MAX, NULL, &mf->partitions.p[i]);
+    return v;
+}
+
+static AvroValue partition_value(Arena *a, const PartitionShape *shape, const IceFile *file)
+{
+    AvroValue v = list_value(a, shape->spec->fields.n);
+    v.kind = AVRO_RECORD;
+    for (size_t i = 0; i < v.items.n; i++)
+        v.items.p[i] = i < file->npartition ? ice_avro_value(a, shape->types[i], &file->partition[i]) : NOTHING;
+    return v;
+}
+
+static AvroValue opt_text(AvroKind kind, Str s)
+{
+    return s.n ? (AvroValue){ .kind = kind, .bytes = s } : NOTHING;
+}
+
+static AvroValue field_value(Arena *a, const FieldDef *f, int version, const PartitionShape *shape, const char *obj)
+{
+    const void *at = obj + f->offset;
+    const OptI64 *opt = at;
+
+    switch (f->kind) {
+    case F_I32: return (AvroValue){ .kind = AVRO_INT, .integer = *(const int32_t *)at };
+    case F_I64: return long_value(*(const int64_t *)at);
+    case F_OPT_I32:
+        return ((const OptI32 *)at)->has ? (AvroValue){ .kind = AVRO_INT, .integer = ((const OptI32 *)at)->v } : NOTHING;
+    case F_OPT_I64: return opt->has ? long_value(opt->v) : NOTHING;
+    case F_REQ_I64: return long_value(opt->has ? opt->v : 0);
+    case F_COUNT_I32: return (AvroValue){ .kind = AVRO_INT, .integer = opt->has ? opt->v : 0 };
+    case F_TEXT: return (AvroValue){ .kind = AVRO_STRING, .bytes = *(const Str *)at };
+    case F_OPT_TEXT: return opt_text(AVRO_STRING, *(const Str *)at);
+    case F_OPT_BYTES: return opt_text(AVRO_BYTES, *(const Str *)at);
+    case F_HAS_BYTES:
+        return *(const int *)(obj + f->has) ? (AvroValue){ .kind = AVRO_BYTES, .bytes = *(const Str *)at } : NOTHING;
+    case F_BOOL: return (AvroValue){ .kind = AVRO_BOOL, .boolean = *(const int *)at };
+    case F_HAS_BOOL: return *(const int *)(obj + f->has) ? (AvroValue){ .kind = AVRO_BOOL, .boolean = *(const int *)at } : NOTHING;
+    case F_COUNTS: return counts_value(a, at);
+    case F_BOUNDS: return bounds_value(a, at);
+    case F_LONGS: return longs_value(a, at);
+    case F_INTS: return ints_value(a, at);
+    case F_FILE: return ice_record_value(a, &FILE_FIELDS, version, shape, at);
+    case F_PARTITION: return partition_value(a, shape, (const IceFile *)obj);
+    case F_SUMMARIES: return summaries_value(a, (const IceManifest *)obj);
+    }
+    return NOTHING;
+}
+
+AvroValue ice_record_value(Arena *a, const FieldTable *t, int version, const PartitionShape *shape, const void *obj)
+{
+    AvroValue v = list_value(a, t->n);
+    size_t n = 0;
+
+    for (const FieldDef *f = t->p; f < t->p + t->n; f++)
+        if (f->since <= version)
+            v.items.p[n++] = field_value(a, f, version, shape, obj);
+    v.kind = AVRO_RECORD;
+    v.items.n = n;
+    return v;
+}
+
+/* ---- schema text ------------------------------------------------------------------------------------------------------- */
+
+static Json *text(Arena *a, const char *s) { return json_str(a, str_c(s)); }
+
+static Json *record_json(Arena *a, Str name)
+{
+    Json *o = json_object(a);
+    json_set(a, o, "type", text(a, "record"));
+    json_set(a, o, "name", json_str(a, name));
+    json_set(a, o, "fields", json_array(a));
+    return o;
+}
+
+static void add_field(Arena *a, Json *record, Str name, Json *type, int32_t id)
+{
+    Json *o = json_object(a);
+
+    json_set(a, o, "name", json_str(a, name));
+    json_set(a, o, "type", type);
+    if (json_is(type, JSON_ARRAY))
+        json_set(a, o, "default", json_null(a));
+    json_set(a, o, "field-id", json_int(a, id));
+    json_push(a, json_get(record, "fields"), o);
+}
+
+static Json *optional(Arena *a, Json *type)
+{
+    Json *list = json_array(a);
+    json_push(a, list, text(a, "null"));
+    json_push(a, list, type);
+    return list;
+}
+
+static Json *array_json(Arena *a, Json *items)
+{
+    Json *o = json_object(a);
+    json_set(a, o, "type", text(a, "array"));
+    json_set(a, o, "items", items);
+    return o;
+}
+
+static Json *map_json(Arena *a, const FieldDef *f, const char *value)
+{
+    Json *pair = record_json(a, str_fmt(a, "k%d_v%d", (int)f->key_id, (int)f->value_id));
+    add_field(a, pair, S("key"), text(a, "int"), f->key_id);
+    add_field(a, pair, S("value"), text(a, value), f->value_id);
+    Json *o = array_json(a, pair);
+    json_set(a, o, "logicalType", text(a, "map"));
+    return o;
+}
+
+static Json *list_json(Arena *a, const FieldDef *f, Json *items)
+{
+    Json *o = array_json(a, items);
+    json_set(a, o, "element-id", json_int(a, f->key_id));
+    return o;
+}
+
+static Json *partition_json(Arena *a, const PartitionShape *shape)
+{
+    Json *o = record_json(a, S("r102"));
+
+    for (size_t i = 0; i < shape->spec->fields.n; i++) {
+        const IcePartitionField *f = &shape->spec->fields.p[i];
+        Json *type = ice_avro_type(a, shape->types[i], str_fmt(a, "t%d", (int)f->field_id));
+        add_field(a, o, ice_avro_name(a, f->name), optional(a, type), f->field_id);
+    }
+    return o;
+}
+
+static Json *field_schema(Arena *a, const FieldDef *f, int version, const PartitionShape *shape)
+{
+    switch (f->kind) {
+    case F_I32:
+    case F_COUNT_I32: return text(a, "int");
+    case F_I64:
+    case F_REQ_I64: return text(a, "long");
+    case F_OPT_I32: return optional(a, text(a, "int"));
+    case F_OPT_I64: return optional(a, text(a, "long"));
+    case F_TEXT: return text(a, "string");
+    case F_OPT_TEXT: return optional(a, text(a, "string"));
+    case F_OPT_BYTES:
+    case F_HAS_BYTES: return optional(a, text(a, "bytes"));
+    case F_BOOL: return text(a, "boolean");
+    case F_HAS_BOOL: return optional(a, text(a, "boolean"));
+    case F_COUNTS: return optional(a, map_json(a, f, "long"));
+    case F_BOUNDS: return optional(a, map_json(a, f, "bytes"));
+    case F_LONGS: return optional(a, list_json(a, f, text(a, "long")));
+    case F_INTS: return optional(a, list_json(a, f, text(a, "int")));
+    case F_FILE: return ice_record_schema(a, &FILE_FIELDS, version, shape);
+    case F_PARTITION: return partition_json(a, shape);
+    case F_SUMMARIES: return optional(a, list_json(a, f, ice_record_schema(a, &SUMMARY_FIELDS, version, NULL)));
+    }
+    return NULL;
+}
+
+Json *ice_record_schema(Arena *a, const FieldTable *t, int version, const PartitionShape *shape)
+{
+    Json *o = record_json(a, str_c(t->record));
+
+    for (const FieldDef *f = t->p; f < t->p + t->n; f++)
+        if (f->since <= version)
+            add_field(a, o, str_c(f->name), field_schema(a, f, version, shape), f->id);
+    return o;
+}
