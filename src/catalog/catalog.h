@@ -49,6 +49,8 @@ typedef VEC(CatNamespace) CatNamespaces;
 NODISCARD Status cat_namespace_create(Catalog *c, const CatNamespace *n, Error *err);      /* E_EXISTS "Namespace already exists: x"; E_NOT_FOUND parent */
 NODISCARD Status cat_namespace_get(Catalog *c, Arena *a, Str catalog, Str name, CatNamespace *ret, Error *err);   /* E_NOT_FOUND "Namespace does not exist: x" */
 NODISCARD Status cat_namespace_props(Catalog *c, Str catalog, Str name, const Props *props, Error *err);          /* replaces all */
+/* Sets and removes in one step; `removed` and `missing` name what was asked to go and was or was not there. */
+NODISCARD Status cat_namespace_update(Catalog *c, Arena *a, Str catalog, Str name, const Props *set, const StrVec *remove, StrVec *removed, StrVec *missing, Error *err);
 NODISCARD Status cat_namespace_delete(Catalog *c, Str catalog, Str name, Error *err);      /* E_NOT_EMPTY "Namespace x is not empty." */
 typedef struct CatPage { Str after; int max; } CatPage;                  /* max 0: all; after: the last name seen, exclusive */
 NODISCARD Status cat_namespace_list(Catalog *c, Arena *a, Str catalog, Str parent, CatPage page, CatNamespaces *ret, Error *err);

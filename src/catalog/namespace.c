@@ -223,20 +223,52 @@ Status cat_namespace_get(Catalog *c, Arena *a, Str catalog, Str name, CatNamespa
     return q_status(&q);
 }
 
-Status cat_namespace_props(Catalog *c, Str catalog, Str name, const Props *props, Error *err)
+static Status props_read(Db *db, Arena *a, Str catalog, Str name, Props *ret, Error *err)
+{
+    QUERY(q, db, "SELECT props FROM namespace WHERE catalog = ? AND name = ?", err);
+    q_text(&q, catalog);
+    q_text(&q, name);
+    if (q_next(&q))
+        *ret = q_map(&q, a);
+    return q_status(&q);
+}
+
+static Status props_write(Db *db, Str catalog, Str name, const Props *props, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
+    QUERY(q, db, "UPDATE namespace SET props = ?3 WHERE catalog = ?1 AND name = ?2", err);
+    q_text(&q, catalog);
+    q_text(&q, name);
+    q_props(&q, a, props);
+    return q_run(&q);
+}
+
+Status cat_namespace_props(Catalog *c, Str catalog, Str name, const Props *props, Error *err)
+{
     CLEANUP(writer_endp) Db *db = NULL;
 
     TRY(writer_begin(c, &db, err));
     TRY(namespace_must_exist(db, catalog, name, err));
-    {
-        QUERY(q, db, "UPDATE namespace SET props = ?3 WHERE catalog = ?1 AND name = ?2", err);
-        q_text(&q, catalog);
-        q_text(&q, name);
-        q_props(&q, a, props);
-        TRY(q_run(&q));
+    TRY(props_write(db, catalog, name, props, err));
+    return writer_commit(&db, err);
+}
+
+Status cat_namespace_update(Catalog *c, Arena *a, Str catalog, Str name, const Props *set, const StrVec *remove, StrVec *removed, StrVec *missing, Error *err)
+{
+    CLEANUP(writer_endp) Db *db = NULL;
+    Props props = {0};
+
+    *removed = *missing = (StrVec){0};
+    TRY(writer_begin(c, &db, err));
+    TRY(namespace_must_exist(db, catalog, name, err));
+    TRY(props_read(db, a, catalog, name, &props, err));
+    for vec_each(KeyValue, kv, set)
+        props_set(a, &props, kv->key, kv->value);
+    for vec_each(Str, key, remove) {
+        StrVec *to = props_del(&props, *key) ? removed : missing;
+        vec_push(a, to, *key);
     }
+    TRY(props_write(db, catalog, name, &props, err));
     return writer_commit(&db, err);
 }
 

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tables_commit.c - optimistic commits to one table or to several at once.
+ *
+ * Read the pointers, check the requirements, apply the updates, write the new metadata files, swap all pointers in one transaction.
+ * Whoever loses the race starts over from the new base; a requirement that no longer holds ends it.
+ * Invariants: (1) E_CONFLICT means that nothing was changed; (2) files written for a commit that surely failed are removed;
+ * (3) metadata names no manifest list that the principal may not read. */
+#include "service/tables_int.h"
+
+#include <time.h>
+
+typedef struct Pending {
+    const SvcCommit *commit;
+    CatRelation relation;
+    int exists, changed, written;
+    IceMetadata *base, *next;
+    Str file;
+} Pending;
+
+/* ---- one table: what it was, what it becomes ------------------------------------------------------------------------- */
+
+static bool wants_create(const SvcCommit *m)
+{
+    for vec_each(IceRequirement, rq, &m->requirements)
+        if (rq->kind == RQ_CREATE)
+            return true;
+    return false;
+}
+
+static Status only_properties(const SvcCommit *m, Error *err)
+{
+    for vec_each(IceUpdate, up, &m->updates) {
+        if (up->kind != UP_SET_PROPERTIES && up->kind != UP_REMOVE_PROPERTIES)
+            return FAIL(err, E_INVALID, "only properties can be changed here");
+        for vec_each(KeyValue, kv, &up->props)
+            if (str_ends(kv->key, S(".path")))
+                return FAIL(err, E_INVALID, "property '" STR_FMT "' says where data is written and cannot be changed here", STR_ARG(kv->key));
+    }
+    return OK;
+}
+
+static Status read_base(const SvcCall *c, Pending *p, Error *err)
+{
+    Status s = tables_get(c, &p->commit->name, &p->relation, err);
+    if (s == E_NOT_FOUND && wants_create(p->commit)) {
+        TRY(tables_must_be_free(c, &p->commit->name, REL_TABLE, err));
+        return tables_ask(c, ACT_CREATE, NULL, &p->commit->name, err);
+    }
+    TRY(s);
+    p->exists = 1;
+    TRY(tables_ask(c, p->commit->as, &p->relation, &p->commit->name, err));
+    if (p->commit->as == ACT_ALTER_PROPERTIES)
+        TRY(only_properties(p->commit, err));
+    return ice_metadata_read(c->a, c->ctx->store, p->relation.metadata_location, &p->base, err);
+}
+
+static Status snapshots_inside(const SvcCall *c, const Pending *p, Error *err)
+{
+    for vec_each(IceUpdate, up, &p->commit->updates) {
+        if (up->kind != UP_ADD_SNAPSHOT || !up->snapshot)
+            continue;
+        Str list = up->snapshot->manifest_list;
+        if (list.n > 0 && !tables_within(c->a, list, p->next->location))
+            TRY_CTX(tables_readable(c, list, err), err, "manifest list of snapshot %lld", (long long)up->snapshot->id);
+    }
+    return OK;
+}
+
+static Status place(const SvcCall *c, Pending *p, Error *err)
+{
+    CatNamespace ns = {0};
+    const SvcName *n = &p->commit->name;
+
+    if (p->exists && str_eq(p->next->location, p->base->location))
+        return OK;
+    if (!p->exists)
+        TRY(cat_namespace_get(c->ctx->catalog, c->a, n->catalog, n->namespace, &ns, err));
+    if (p->next->location.n == 0)
+        return tables_default_location(c, &ns, n->name, p->next->uuid, &p->next->location, err);
+    return tables_location_allowed(c, p->next->location, p->relation.id, err);
+}
+
+static Status plan(const SvcCall *c, Pending *p, Error *err)
+{
+    Str previous = p->exists ? p->relation.metadata_location : (Str){0};
+
+    TRY(tables_check_name(&p->commit->name, err));
+    TRY(read_base(c, p, err));
+    TRY(ice_requirements_check(p->base, &p->commit->requirements, err));
+    TRY(ice_metadata_apply(c->a, p->base, previous, &p->commit->updates, clock_ms(), &p->next, &p->changed, err));
+    if (!p->changed && p->exists)
+        return OK;
+    p->changed = 1;
+    TRY(place(c, p, err));
+    TRY(snapshots_inside(c, p, err));
+    p->file = ice_metadata_next_location(c->a, p->next, previous);
+    return tables_metadata_allowed(c, p->file, p->next->location, p->relation.id, err);
+}
+
+/* ---- all tables: write, swap, or take back ------------------------------------------------------------------------------- */
+
+static Status write_files(const SvcCall *c, Pending *ps, size_t n, Error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!ps[i].changed)
+            continue;
+        TRY(ice_metadata_write(c->a, c->ctx->store, ps[i].next, ps[i].file, err));
+        ps[i].written = 1;
+    }
+    return OK;
+}
+
+static void take_back(const SvcCall *c, Pending *ps, size_t n)
+{
+    Error ignored;
+    for (size_t i = 0; i < n; i++)
+        if (ps[i].written)
+            (void)!store_delete(c->ctx->store, ps[i].file, &ignored);
+}
+
+static CatChange change_of(const SvcCall *c, Pending *p)
+{
+    const SvcName *n = &p->commit->name;
+
+    if (p->exists)
+        return (CatChange){ .kind = CH_SWAP, .relation = &p->relation, .expected = p->relation.metadata_location, .next = p->file,
+                            .new_location = p->next->location };
+    p->relation = (CatRelation){ .catalog = n->catalog, .namespace = n->namespace, .name = n->name, .kind = REL_TABLE,
+                                 .uuid = p->next->uuid, .location = p->next->location, .metadata_location = p->file, .owner = c->who->arn };
+    return (CatChange){ .kind = CH_CREATE, .relation = &p->relation };
+}
+
+static Status swap_all(const SvcCall *c, Pending *ps, size_t n, Error *err)
+{
+    CatChange *changes = arena_array(c->a, CatChange, n);
+    size_t k = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (ps[i].changed)
+            changes[k++] = change_of(c, &ps[i]);
+    return k > 0 ? cat_commit(c->ctx->catalog, changes, k, err) : OK;
+}
+
+/* One attempt. *lost: somebody else was faster, nothing is changed, another attempt may do. */
+static Status attempt(const SvcCall *c, Pending *ps, size_t n, int *lost, Error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        TRY(plan(c, &ps[i], err));
+    Status s = write_files(c, ps, n, err);
+    if (s == OK) {
+        s = swap_all(c, ps, n, err);
+        *lost = s == E_CONFLICT;
+    }
+    if (s != OK && s != E_UNKNOWN)
+        take_back(c, ps, n);
+    return s;
+}
+
+static void wait_a_little(int round)
+{
+    int64_t ns = (int64_t)(rand_u64() % ((uint64_t)min_i64(round + 1, 10) * 2000000));
+    nanosleep(&(struct timespec){ .tv_nsec = ns }, NULL);
+}
+
+static Status commit_all(const SvcCall *c, const SvcCommit *commits, size_t n, Pending *ps, Error *err)
+{
+    Status s = OK;
+
+    for (int round = 0; round < COMMIT_ATTEMPTS; round++) {
+        int lost = 0;
+        for (size_t i = 0; i < n; i++)
+            ps[i] = (Pending){ .commit = &commits[i] };
+        s = attempt(c, ps, n, &lost, err);
+        if (s == OK || !lost)
+            return s;
+        wait_a_little(round);
+    }
+    return s;
+}
+
+Status svc_table_commit(const SvcCall *c, const SvcCommit *commit, SvcTable *ret, Error *err)
+{
+    Pending p;
+
+    TRY(commit_all(c, commit, 1, &p, err));
+    ret->metadata = p.changed ? p.next : p.base;
+    if (p.exists && !p.changed) {
+        ret->relation = p.relation;
+        return OK;
+    }
+    TRY(tables_get(c, &commit->name, &ret->relation, err));
+    ret->relation.metadata_location = p.file;              /* what this commit made, whatever came since */
+    return OK;
+}
+
+static Status named_once(const SvcCall *c, const SvcCommit *commits, size_t n, Error *err)
+{
+    Map seen = map_new(c->a);
+
+    for (size_t i = 0; i < n; i++) {
+        const SvcName *m = &commits[i].name;
+        Str key = str_fmt(c->a, STR_FMT "%c" STR_FMT, STR_ARG(m->namespace), 1, STR_ARG(m->name));
+        if (map_has(&seen, key))
+            return FAIL(err, E_INVALID, "table " STR_FMT " is named twice in one transaction", STR_ARG(tables_display(c->a, m->namespace, m->name)));
+        map_put(&seen, key, &seen);
+    }
+    return OK;
+}
+
+Status svc_table_commit_all(const SvcCall *c, const SvcCommit *commits, size_t n, Error *err)
+{
+    if (n > COMMIT_TABLES_MAX)
+        return FAIL(err, E_LIMIT, "a transaction of %zu tables, limit is %d", n, COMMIT_TABLES_MAX);
+    TRY(named_once(c, commits, n, err));
+    Pending *ps = arena_array(c->a, Pending, n);
+    return commit_all(c, commits, n, ps, err);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tables_int.h - what the files behind tables.h share. */
+#ifndef FIRN_SERVICE_TABLES_INT_H
+#define FIRN_SERVICE_TABLES_INT_H
+
+#include "service/tables.h"
+
+enum {
+    COMMIT_ATTEMPTS  = 20,
+    NAME_BYTES_MAX   = 255,
+    LEVELS_MAX       = 16,
+    COMMIT_TABLES_MAX = 256,
+};
+
+NODISCARD Status tables_kind(Error *err, const char *iceberg_name);                      /* puts err->kind; returns err->code */
+Str tables_display(Arena *a, Str ns, Str name);                                          /* a.b.t */
+NODISCARD Status tables_check_name(const SvcName *name, Error *err);
+NODISCARD Status tables_check_namespace(Str ns, Error *err);
+NODISCARD Status tables_ask(const SvcCall *c, Action act, const CatRelation *r, const SvcName *name, Error *err);
+/* The relation of that name when it is a table (or materialized view): E_NOT_FOUND with the reference's text. */
+NODISCARD Status tables_get(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err);
+NODISCARD Status tables_get_view(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err);
+/* E_EXISTS when the name is taken; says by what. */
+NODISCARD Status tables_must_be_free(const SvcCall *c, const SvcName *name, RelKind wanted, Error *err);
+
+/* ---- tables_location.c ------------------------------------------------------------------------------------------------ */
+
+/* May this relation (0: a new one) keep its files there: a place that the principal may write, and nobody else's. */
+NODISCARD Status tables_location_allowed(const SvcCall *c, Str uri, int64_t self, Error *err);
+/* As above, but a relation at exactly this place is fine unless it is protected (one metadata file registered twice). */
+NODISCARD Status tables_location_shareable(const SvcCall *c, Str uri, Error *err);
+NODISCARD Status tables_readable(const SvcCall *c, Str uri, Error *err);
+/* Where a new table or view goes when nobody says where. Makes the bucket if it is the catalog's own. */
+NODISCARD Status tables_default_location(const SvcCall *c, const CatNamespace *ns, Str name, Str uuid, Str *ret, Error *err);
+/* A metadata file may be written: below the relation's location, or where tables_location_allowed says. */
+NODISCARD Status tables_metadata_allowed(const SvcCall *c, Str file, Str location, int64_t self, Error *err);
+bool tables_within(Arena *a, Str uri, Str prefix);
+
+#endif
