@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rest_auth.c - who calls: a bearer token, a SigV4 signature, or nobody where that is allowed; and the token endpoint.
+ *
+ * A bearer token is "<key id>.<session token>" of a session in the catalog.  The payload hash is always taken from the body itself: what
+ * clients put into x-amz-content-sha256 differs (hex, base64), what they sign is the hash. */
+#include "door/rest/rest_int.h"
+
+static Status root_of_loopback(RestCall *c, Error *err)
+{
+    if (!c->d->o.auth_off)
+        return FAIL(err, E_AUTH, "no credentials: sign the request (SigV4) or send a bearer token from /iceberg/v1/oauth/tokens");
+    if (!c->r->loopback)
+        return FAIL(err, E_AUTH, "requests without credentials are accepted from loopback only");
+    c->who = access_root(c->a, c->d->o.svc.access);
+    return OK;
+}
+
+Status rest_token_principal(RestCall *c, Str token, Principal *ret, int64_t *until_ms, Error *err)
+{
+    Str id = {0}, rest = {0}, secret = {0};
+    CatKey k = {0};
+
+    if (token.n > TOKEN_BYTES_MAX || !str_cut(token, '.', &id, &rest) || id.n == 0 || rest.n == 0)
+        return FAIL(err, E_AUTH, "the bearer token is malformed");
+    TRY(access_by_key(c->d->o.svc.access, c->a, id, rest, &secret, ret, err));
+    TRY(cat_key_get(c->d->o.svc.catalog, c->a, id, &k, err));
+    *until_ms = k.expires_ms;
+    return OK;
+}
+
+static Status by_signature(RestCall *c, Error *err)
+{
+    SigClaim claim = {0};
+    Str secret = {0};
+
+    TRY(sig_parse(c->a, c->r, &claim, err));
+    if (claim.access_key.n == 0)
+        return root_of_loopback(c, err);
+    if (!str_eq(claim.service, S("s3tables")) && !str_eq(claim.service, S("glue")) && !str_eq(claim.service, S("execute-api")))
+        return FAIL(err, E_AUTH, "the request is signed for service '" STR_FMT "', not for s3tables, glue or execute-api", STR_ARG(claim.service));
+    TRY(access_by_key(c->d->o.svc.access, c->a, claim.access_key, claim.session_token, &secret, &c->who, err));
+    TRY(http_body_all(c->r, LIMIT_REQUEST_BYTES, &c->body, err));
+    claim.payload_hash = hash_hex(c->a, HASH_SHA256, c->body);
+    return sig_verify(c->a, c->r, &claim, secret, clock_ms(), claim.payload_hash, err);
+}
+
+Status rest_authenticate(RestCall *c, Error *err)
+{
+    Str head = http_header(c->r, "authorization"), scheme = {0}, token = {0};
+    int64_t until = 0;
+
+    if (str_cut(head, ' ', &scheme, &token) && str_ieq(scheme, S("bearer")))
+        return rest_token_principal(c, str_trim(token), &c->who, &until, err);
+    return by_signature(c, err);
+}
+
+/* ---- the token endpoint (OAuth2; its errors are not in the error model's envelope) ---------------------------------------- */
+
+static Status oauth_error(RestCall *c, int status, const char *code, const char *why)
+{
+    Json *j = json_object(c->a);
+    json_set(c->a, j, "error", json_str(c->a, str_c(code)));
+    json_set(c->a, j, "error_description", json_str(c->a, str_c(why)));
+    rest_json(c, status, j);
+    return OK;
+}
+
+static Str random_token(Arena *a, size_t bytes)
+{
+    char *p = arena_alloc(a, bytes);
+    rand_bytes(p, bytes);
+    return hex_encode(a, str_n(p, bytes));
+}
+
+Status rest_new_session(RestCall *c, const Principal *p, int64_t until_ms, Str *token, Error *err)
+{
+    CatKey k = { .id = str_cat(c->a, S("ASIA"), str_upper(c->a, random_token(c->a, 8))), .secret = random_token(c->a, 20),
+                 .token = random_token(c->a, 32), .principal = p->arn, .created_ms = clock_ms(), .expires_ms = until_ms,
+                 .scope = p->scope, .active = 1 };
+
+    TRY(cat_key_put(c->d->o.svc.catalog, &k, err));
+    *token = str_fmt(c->a, STR_FMT "." STR_FMT, STR_ARG(k.id), STR_ARG(k.token));
+    return OK;
+}
+
+static Status give_token(RestCall *c, const Principal *p, int64_t limit_ms, Error *err)
+{
+    Json *j = json_object(c->a);
+    Str token = {0};
+    int64_t now = clock_ms(), until = now + TOKEN_SECONDS * 1000;
+
+    if (limit_ms > 0)
+        until = min_i64(until, limit_ms);
+    TRY(rest_new_session(c, p, until, &token, err));
+    json_set(c->a, j, "access_token", json_str(c->a, token));
+    json_set(c->a, j, "token_type", json_str(c->a, S("bearer")));
+    json_set(c->a, j, "expires_in", json_int(c->a, (until - now) / 1000));
+    json_set(c->a, j, "issued_token_type", json_str(c->a, S("urn:ietf:params:oauth:token-type:access_token")));
+    json_set(c->a, j, "scope", json_str(c->a, S("catalog")));
+    rest_header(c, "cache-control", S("no-store"));
+    rest_json(c, 200, j);
+    return OK;
+}
+
+/* Client id and secret: in the form, or by HTTP Basic. */
+static void client_of(RestCall *c, const Props *form, Str *id, Str *secret)
+{
+    Str scheme = {0}, rest = {0}, pair = {0};
+    Error ignored;
+
+    *id = props_get(form, S("client_id"), (Str){0});
+    *secret = props_get(form, S("client_secret"), (Str){0});
+    if (id->n > 0 || !str_cut(http_header(c->r, "authorization"), ' ', &scheme, &rest) || !str_ieq(scheme, S("basic")))
+        return;
+    if (base64_decode(c->a, str_trim(rest), &pair, &ignored) == OK)
+        str_cut(pair, ':', id, secret);
+}
+
+static Status by_client(RestCall *c, const Props *form, Error *err)
+{
+    Str id = {0}, secret = {0}, known = {0};
+    Principal p = {0};
+    CatKey k = {0};
+
+    client_of(c, form, &id, &secret);
+    if (access_by_key(c->d->o.svc.access, c->a, id, (Str){0}, &known, &p, err) != OK || !str_eq_const_time(known, secret))
+        return oauth_error(c, 401, "invalid_client", "Credentials given were invalid: client_id is an access key id, client_secret its secret");
+    TRY(cat_key_get(c->d->o.svc.catalog, c->a, id, &k, err));
+    return give_token(c, &p, k.expires_ms, err);
+}
+
+static Status by_exchange(RestCall *c, const Props *form, Error *err)
+{
+    Principal p = {0};
+    int64_t until = 0;
+
+    if (rest_token_principal(c, props_get(form, S("subject_token"), (Str){0}), &p, &until, err) != OK)
+        return oauth_error(c, 401, "invalid_grant", "The subject token is not valid");
+    return give_token(c, &p, 0, err);
+}
+
+Status rest_post_token(RestCall *c, Error *err)
+{
+    Props form = {0};
+
+    if (url_query_parse(c->a, c->body, &form, err) != OK)
+        return oauth_error(c, 400, "invalid_request", "The body must be form-encoded");
+    Str grant = props_get(&form, S("grant_type"), (Str){0});
+    if (str_eq(grant, S("client_credentials")))
+        return by_client(c, &form, err);
+    if (str_eq(grant, S("urn:ietf:params:oauth:grant-type:token-exchange")))
+        return by_exchange(c, &form, err);
+    return oauth_error(c, 400, "unsupported_grant_type", "grant_type must be client_credentials or token-exchange");
+}
