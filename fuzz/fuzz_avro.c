@@ -24,9 +24,11 @@ static void read_and_write(Arena *a, Str file)
         return;
     Str own = props_get(&f.meta, S("avro.schema"), S(""));
     Status s = avro_write(a, own, &f.meta, "null", f.rows.p, f.rows.n, &text, &err);
-    if (s == E_LIMIT)
-        return;
-    if (s != OK || avro_read(a, text, &again, &err) != OK || again.rows.n != f.rows.n)
+    if (s != OK && s != E_LIMIT)
+        abort();
+    if (s == OK)
+        s = avro_read(a, text, &again, &err);                 /* fewer bytes allow fewer values */
+    if (s != E_LIMIT && (s != OK || again.rows.n != f.rows.n))
         abort();
 }
 

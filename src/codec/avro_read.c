@@ -178,6 +178,10 @@ static void decode_array(Decoder *d, const AvroSchema *s, AvroValue *v)
 {
     size_t cap = 0;
     for (size_t more; (more = read_count(d, s->element->min_bytes)) != 0 && charge(d, more); ) {
+        if (!s->element->min_bytes && v->items.n + more > AVRO_MAX_EMPTY) {
+            BROKEN(d, E_LIMIT, "Avro: more than %d elements without bytes before byte %zu", AVRO_MAX_EMPTY, where(d));
+            return;
+        }
         v->items.p = grow(d->a, v->items.p, v->items.n, more, &cap, sizeof *v->items.p);
         for (size_t i = 0; i < more && d->status == OK; i++)
             decode(d, s->element, &v->items.p[v->items.n++]);

@@ -106,13 +106,18 @@ struct AvroValue {
 typedef struct AvroFile { Props meta; AvroSchema *schema; struct { AvroValue *p; size_t n, cap; } rows; } AvroFile;
 
 NODISCARD Status avro_schema_parse(Arena *a, Str json, AvroSchema **ret, Error *err);
-/* Codecs null, deflate, snappy (with CRC), zstandard. The header's map is in `meta`. */
+/* Codecs null, deflate, snappy (with CRC), zstandard; others are E_UNSUPPORTED.  The header's map is in `meta`.
+ * E_CORRUPT also for a schema that is wrong.  E_LIMIT: file or unpacked blocks over LIMIT_MANIFEST_BYTES, too many or
+ * too deeply nested values.  A long of 2^63 to 2^64-1 (some writers' snapshot ids) comes out as its two's complement,
+ * the same `integer` that json_parse gives for it. */
 NODISCARD Status avro_read(Arena *a, Str file, AvroFile *ret, Error *err);
 /* Field of a record value by id, else by name; NULL when absent. A null value is returned as AVRO_NULL. */
 const AvroValue *avro_field(const AvroValue *record, int32_t id, const char *name);
 
 /* Writes rows whose values match `schema` (a union takes a value of any of its branches; AVRO_NULL the null one).
- * `meta` goes into the header beside avro.schema and avro.codec. `codec` is "null", "deflate" or "zstandard". */
+ * An int may stand for a long, a float for a double, and the other way round when it fits.
+ * `meta` goes into the header beside avro.schema and avro.codec; its keys "avro.…" are left out.  `codec` is "null",
+ * "deflate" or "zstandard".  E_INVALID: a value does not fit; the message has the row and the path of fields. */
 NODISCARD Status avro_write(Arena *a, Str schema_json, const Props *meta, const char *codec,
                             const AvroValue *rows, size_t nrows, Str *ret, Error *err);
 
@@ -144,7 +149,7 @@ Str url_encode(Arena *a, Str s, int keep_slash);                          /* RFC
 NODISCARD Status url_decode(Arena *a, Str s, int plus_is_space, Str *ret, Error *err);
 NODISCARD Status url_query_parse(Arena *a, Str query, Props *ret, Error *err);   /* decoded; repeated keys stay */
 Str http_date(Arena *a, int64_t ms);                                      /* Sun, 06 Nov 1994 08:49:37 GMT */
-bool http_date_parse(Str s, int64_t *ms);
+bool http_date_parse(Str s, int64_t *ms);                                 /* that form; UTC and +0000 stand for GMT */
 bool iso8601_parse(Str s, int64_t *ms);                                   /* 2026-11-30T10:22:17[.123](Z|+hh:mm) and basic form 20261130T102217Z */
 
 /* ---- hashes (OpenSSL) ----------------------------------------------------------------------------------- */
@@ -173,6 +178,9 @@ NODISCARD Status aes_open(Arena *a, Str key32, Str sealed, Str *ret, Error *err)
 
 /* ---- compression ---------------------------------------------------------------------------------------- */
 
+/* E_LIMIT when more than `limit` bytes come out, before they are held; E_CORRUPT for the rest.  gzip and zstd take
+ * streams that follow one another; raw deflate ignores what follows its end (some Avro writers leave bytes there). */
+
 NODISCARD Status gzip_unpack(Arena *a, Str bytes, size_t limit, Str *ret, Error *err);
 NODISCARD Status gzip_pack(Arena *a, Str bytes, Str *ret, Error *err);
 NODISCARD Status deflate_unpack(Arena *a, Str raw, size_t limit, Str *ret, Error *err);      /* raw deflate */
@@ -183,7 +191,9 @@ NODISCARD Status snappy_unpack(Arena *a, Str bytes, size_t limit, Str *ret, Erro
 
 /* ---- roaring bitmaps (64-bit portable form, RoaringFormatSpec) and Puffin ------------------------------- */
 
-typedef VEC(uint64_t) Positions;                                          /* ascending, unique */
+/* Positions are below 2^63, ascending and unique; writing others aborts, since they would delete wrong rows.
+ * Readers check structure, order and counts: E_CORRUPT; more than 64 million positions are E_LIMIT. */
+typedef VEC(uint64_t) Positions;
 NODISCARD Status roaring_read(Arena *a, Str bytes, Positions *ret, Error *err);
 Str roaring_write(Arena *a, const Positions *p);
 /* A deletion-vector-v1 blob: length, magic, roaring, CRC (Puffin spec). A bare blob is what the manifest's
@@ -194,6 +204,7 @@ Str dv_blob_write(Arena *a, const Positions *p);
 typedef struct PuffinBlob { Str type; VEC(int32_t) fields; int64_t snapshot_id, sequence_number, offset, length;
                             Str codec; Props props; Str bytes; } PuffinBlob;
 typedef VEC(PuffinBlob) PuffinBlobs;
+/* `codec` of a blob is empty or "zstd"; lz4, of blobs or footers, is E_UNSUPPORTED. A deletion vector has no codec. */
 NODISCARD Status puffin_read(Arena *a, Str file, PuffinBlobs *blobs, Props *props, Error *err);   /* bytes unpacked */
 NODISCARD Status puffin_write(Arena *a, PuffinBlobs *blobs, const Props *props, Str *ret, Error *err); /* fills offset and length */
 

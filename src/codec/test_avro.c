@@ -217,6 +217,8 @@ static void hostile_files(void **state UNUSED)
         { longs, "null", 1, S("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00\x00"), E_CORRUPT },   /* INT64_MIN */
         { nulls, "null", 1, S("\xfe\xff\xff\xff\xff\xff\xff\xff\xff\x01\x00"), E_LIMIT },
         { nulls, "null", 1, S("\xc8\x01\x00"), OK },
+        { nulls, "null", 1, S("\x80\xf1\x04\x00"), OK },                          /* 40,000 */
+        { nulls, "null", 1, S("\x80\xf1\x04\x80\xf1\x04\x00"), E_LIMIT },        /* and again */
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         AvroFile f;
