@@ -18,16 +18,16 @@ static Str new_token(Arena *a)
 static Status current(Commit *t, const CatRelation *want, CatRelation *ret)
 {
     QUERY(q, t->db, "SELECT " RELATION_COLUMNS " FROM relation r WHERE catalog = ? AND namespace = ? AND name = ?", t->err);
-    q_text(&q, want->catalog);
-    q_text(&q, want->namespace);
-    q_text(&q, want->name);
-    if (q_next(&q)) {
-        relation_row(&q, t->a, ret);
-        return q_status(&q);
+    cq_text(&q, want->catalog);
+    cq_text(&q, want->namespace);
+    cq_text(&q, want->name);
+    if (cq_next(&q)) {
+        cat_relation_row(&q, t->a, ret);
+        return cq_status(&q);
     }
-    TRY(q_status(&q));
+    TRY(cq_status(&q));
     FAIL(t->err, E_NOT_FOUND, "%s does not exist: " STR_FMT, want->kind == REL_VIEW ? "View" : "Table",
-         STR_ARG(display_name(t->a, want->namespace, want->name)));
+         STR_ARG(cat_display_name(t->a, want->namespace, want->name)));
     return cat_error_kind(t->err, want->kind == REL_VIEW ? "NoSuchViewException" : "NoSuchTableException");
 }
 
@@ -41,29 +41,29 @@ static Status name_must_be_free(Commit *t, const CatRelation *r)
     int view = r->kind == REL_VIEW, old_view = old.kind == REL_VIEW;
     const char *what = view && old_view ? "View already exists" : view ? "Table with same name already exists"
                      : old_view ? "View with same name already exists" : "Table already exists";
-    return FAIL(t->err, E_EXISTS, "%s: " STR_FMT, what, STR_ARG(display_name(t->a, r->namespace, r->name)));
+    return FAIL(t->err, E_EXISTS, "%s: " STR_FMT, what, STR_ARG(cat_display_name(t->a, r->namespace, r->name)));
 }
 
 static Status do_create(Commit *t, CatRelation *r)
 {
-    TRY(namespace_must_exist(t->db, r->catalog, r->namespace, t->err));
+    TRY(cat_namespace_must_exist(t->db, r->catalog, r->namespace, t->err));
     TRY(name_must_be_free(t, r));
     QUERY(q, t->db, "INSERT INTO relation(catalog, namespace, name, kind, uuid, metadata_location, version_token, location, location_key,"
                     " owner, created_ms, updated_ms, extra) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", t->err);
-    q_text(&q, r->catalog);
-    q_text(&q, r->namespace);
-    q_text(&q, r->name);
-    q_int(&q, r->kind);
-    q_text(&q, r->uuid);
-    q_text(&q, r->metadata_location);
-    q_text(&q, r->version_token.n > 0 ? r->version_token : new_token(t->a));
-    q_text(&q, trimmed_location(r->location));
-    q_text(&q, location_key(t->a, r->location));
-    q_text(&q, r->owner);
-    q_int(&q, r->created_ms ? r->created_ms : t->now_ms);
-    q_int(&q, r->updated_ms ? r->updated_ms : t->now_ms);
-    q_json(&q, t->a, r->extra);
-    TRY(q_run(&q));
+    cq_text(&q, r->catalog);
+    cq_text(&q, r->namespace);
+    cq_text(&q, r->name);
+    cq_int(&q, r->kind);
+    cq_text(&q, r->uuid);
+    cq_text(&q, r->metadata_location);
+    cq_text(&q, r->version_token.n > 0 ? r->version_token : new_token(t->a));
+    cq_text(&q, cat_trimmed_location(r->location));
+    cq_text(&q, cat_location_key(t->a, r->location));
+    cq_text(&q, r->owner);
+    cq_int(&q, r->created_ms ? r->created_ms : t->now_ms);
+    cq_int(&q, r->updated_ms ? r->updated_ms : t->now_ms);
+    cq_json(&q, t->a, r->extra);
+    TRY(cq_run(&q));
     r->id = t->last_id = sqlite3_last_insert_rowid(t->db->h);
     return OK;
 }
@@ -73,7 +73,7 @@ static Status same_relation(Commit *t, const CatRelation *want, const CatRelatio
     if (want->uuid.n == 0 || str_eq(want->uuid, have->uuid))
         return OK;
     return FAIL(t->err, E_CONFLICT, "Commit failed: " STR_FMT " was replaced: its UUID is " STR_FMT ", not " STR_FMT,
-                STR_ARG(display_name(t->a, want->namespace, want->name)), STR_ARG(have->uuid), STR_ARG(want->uuid));
+                STR_ARG(cat_display_name(t->a, want->namespace, want->name)), STR_ARG(have->uuid), STR_ARG(want->uuid));
 }
 
 static Status pointer_is(Commit *t, const CatRelation *have, Str expected)
@@ -81,7 +81,7 @@ static Status pointer_is(Commit *t, const CatRelation *have, Str expected)
     if (str_eq(have->metadata_location, expected))
         return OK;
     return FAIL(t->err, E_CONFLICT, "Commit failed: Cannot commit to " STR_FMT ": its metadata has changed: expected " STR_FMT ", is " STR_FMT,
-                STR_ARG(display_name(t->a, have->namespace, have->name)), STR_ARG(expected), STR_ARG(have->metadata_location));
+                STR_ARG(cat_display_name(t->a, have->namespace, have->name)), STR_ARG(expected), STR_ARG(have->metadata_location));
 }
 
 static Status do_swap(Commit *t, const CatChange *ch)
@@ -91,16 +91,16 @@ static Status do_swap(Commit *t, const CatChange *ch)
     TRY(current(t, ch->relation, &have));
     TRY(same_relation(t, ch->relation, &have));
     TRY(pointer_is(t, &have, ch->expected));
-    Str location = ch->new_location.n > 0 ? trimmed_location(ch->new_location) : have.location;
+    Str location = ch->new_location.n > 0 ? cat_trimmed_location(ch->new_location) : have.location;
     QUERY(q, t->db, "UPDATE relation SET metadata_location = ?2, version_token = ?3, location = ?4, location_key = ?5, updated_ms = ?6"
                     " WHERE id = ?1", t->err);
-    q_int(&q, have.id);
-    q_text(&q, ch->next);
-    q_text(&q, new_token(t->a));
-    q_text(&q, location);
-    q_text(&q, location_key(t->a, location));
-    q_int(&q, t->now_ms);
-    return q_run(&q);
+    cq_int(&q, have.id);
+    cq_text(&q, ch->next);
+    cq_text(&q, new_token(t->a));
+    cq_text(&q, location);
+    cq_text(&q, cat_location_key(t->a, location));
+    cq_int(&q, t->now_ms);
+    return cq_run(&q);
 }
 
 static Status do_drop(Commit *t, const CatChange *ch)
@@ -113,18 +113,18 @@ static Status do_drop(Commit *t, const CatChange *ch)
         TRY(pointer_is(t, &have, ch->expected));
     {
         QUERY(runs, t->db, "DELETE FROM run WHERE relation_id = ?", t->err);
-        q_int(&runs, have.id);
-        TRY(q_run(&runs));
+        cq_int(&runs, have.id);
+        TRY(cq_run(&runs));
     }
     QUERY(q, t->db, "DELETE FROM relation WHERE id = ?", t->err);      /* its view, evidence and sources go along */
-    q_int(&q, have.id);
-    return q_run(&q);
+    cq_int(&q, have.id);
+    return cq_run(&q);
 }
 
 static Status rename_target_free(Commit *t, const CatRelation *from, const CatRelation *to)
 {
     CatRelation old = {0};
-    Str x = display_name(t->a, from->namespace, from->name), y = display_name(t->a, to->namespace, to->name);
+    Str x = cat_display_name(t->a, from->namespace, from->name), y = cat_display_name(t->a, to->namespace, to->name);
     Status s = current(t, to, &old);
     if (s == OK)
         return FAIL(t->err, E_EXISTS, "Cannot rename " STR_FMT " to " STR_FMT ". %s already exists", STR_ARG(x), STR_ARG(y),
@@ -140,15 +140,15 @@ static Status do_rename(Commit *t, const CatChange *ch)
     to.name = ch->new_name;
     TRY(current(t, ch->relation, &have));
     TRY(same_relation(t, ch->relation, &have));
-    TRY(namespace_must_exist(t->db, to.catalog, to.namespace, t->err));
+    TRY(cat_namespace_must_exist(t->db, to.catalog, to.namespace, t->err));
     TRY(rename_target_free(t, ch->relation, &to));
     QUERY(q, t->db, "UPDATE relation SET namespace = ?2, name = ?3, updated_ms = ?4, version_token = ?5 WHERE id = ?1", t->err);
-    q_int(&q, have.id);
-    q_text(&q, to.namespace);
-    q_text(&q, to.name);
-    q_int(&q, t->now_ms);
-    q_text(&q, new_token(t->a));
-    return q_run(&q);
+    cq_int(&q, have.id);
+    cq_text(&q, to.namespace);
+    cq_text(&q, to.name);
+    cq_int(&q, t->now_ms);
+    cq_text(&q, new_token(t->a));
+    return cq_run(&q);
 }
 
 static Status apply(Commit *t, CatChange *ch)
@@ -158,10 +158,10 @@ static Status apply(Commit *t, CatChange *ch)
     case CH_SWAP: return do_swap(t, ch);
     case CH_DROP: return do_drop(t, ch);
     case CH_RENAME: return do_rename(t, ch);
-    case CH_MVIEW: return mview_write(t->db, ch->mview, t->last_id, t->err);
-    case CH_RUN: return run_write(t->db, ch->run, t->last_id, t->err);
-    case CH_EVIDENCE: return evidence_write(t->db, ch->evidence, t->last_id, t->err);
-    case CH_DOC: return doc_write(t->db, ch->doc_kind, ch->doc_key, ch->doc, t->err);
+    case CH_MVIEW: return cat_mview_write(t->db, ch->mview, t->last_id, t->err);
+    case CH_RUN: return cat_run_write(t->db, ch->run, t->last_id, t->err);
+    case CH_EVIDENCE: return cat_evidence_write(t->db, ch->evidence, t->last_id, t->err);
+    case CH_DOC: return cat_doc_write(t->db, ch->doc_kind, ch->doc_key, ch->doc, t->err);
     }
     return FAIL(t->err, E_INTERNAL, "unknown change %d", (int)ch->kind);
 }
@@ -169,11 +169,11 @@ static Status apply(Commit *t, CatChange *ch)
 Status cat_commit(Catalog *c, CatChange *changes, size_t n, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    CLEANUP(writer_endp) Db *db = NULL;
+    CLEANUP(cat_writer_endp) Db *db = NULL;
 
-    TRY(writer_begin(c, &db, err));
+    TRY(cat_writer_begin(c, &db, err));
     Commit t = { .db = db, .a = a, .now_ms = clock_ms(), .err = err };
     for (size_t i = 0; i < n; i++)
         TRY(apply(&t, &changes[i]));
-    return writer_commit(&db, err);
+    return cat_writer_commit(&db, err);
 }

@@ -23,19 +23,19 @@ static Status status_of(int rc, int sys_errno)
     }
 }
 
-Status db_fail(Db *db, int rc, const char *doing, Error *err)
+Status cat_db_fail(Db *db, int rc, const char *doing, Error *err)
 {
     Status s = status_of(rc, (rc & 0xFF) == SQLITE_IOERR || (rc & 0xFF) == SQLITE_CANTOPEN ? sqlite3_system_errno(db->h) : 0);
     return error_set(err, s, ORIGIN, "catalog: %s: %s", doing, sqlite3_errmsg(db->h));
 }
 
-Status db_exec(Db *db, const char *sql, Error *err)
+Status cat_db_exec(Db *db, const char *sql, Error *err)
 {
     int rc = sqlite3_exec(db->h, sql, NULL, NULL, NULL);
-    return rc == SQLITE_OK ? OK : db_fail(db, rc, "running a statement", err);
+    return rc == SQLITE_OK ? OK : cat_db_fail(db, rc, "running a statement", err);
 }
 
-Status db_open(Catalog *c, Db *ret, Error *err)
+Status cat_db_open(Catalog *c, Db *ret, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
@@ -43,13 +43,13 @@ Status db_open(Catalog *c, Db *ret, Error *err)
     *ret = (Db){ .catalog = c };
     int rc = sqlite3_open_v2(str_z(a, c->path), &ret->h, flags, NULL);
     if (rc != SQLITE_OK)
-        return db_fail(ret, rc, "opening the file", err);
+        return cat_db_fail(ret, rc, "opening the file", err);
     sqlite3_busy_timeout(ret->h, BUSY_MS);
-    return db_exec(ret, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
+    return cat_db_exec(ret, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
                         "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON", err);
 }
 
-void db_close(Db *db)
+void cat_db_close(Db *db)
 {
     for (size_t i = 0; i < db->nkept; i++)
         sqlite3_finalize(db->kept[i].st);
@@ -59,7 +59,7 @@ void db_close(Db *db)
 
 /* ---- readers ------------------------------------------------------------------------------------------------ */
 
-Status reader_take(Catalog *c, Db **ret, Error *err)
+Status cat_reader_take(Catalog *c, Db **ret, Error *err)
 {
     Db *db = NULL;
 
@@ -75,9 +75,9 @@ Status reader_take(Catalog *c, Db **ret, Error *err)
         db = calloc(1, sizeof *db);
         if (!db)
             abort();
-        Status s = db_open(c, db, err);
+        Status s = cat_db_open(c, db, err);
         if (s != OK) {
-            db_close(db);
+            cat_db_close(db);
             free(db);
             pthread_mutex_lock(&c->pool_lock);
             c->nopen--;
@@ -90,7 +90,7 @@ Status reader_take(Catalog *c, Db **ret, Error *err)
     return OK;
 }
 
-void reader_backp(Db **db)
+void cat_reader_backp(Db **db)
 {
     if (!*db)
         return;
@@ -104,12 +104,12 @@ void reader_backp(Db **db)
 
 /* ---- the writer ------------------------------------------------------------------------------------------------ */
 
-Status writer_begin(Catalog *c, Db **ret, Error *err)
+Status cat_writer_begin(Catalog *c, Db **ret, Error *err)
 {
     pthread_mutex_lock(&c->write_lock);
     int rc = sqlite3_exec(c->writer.h, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (rc != SQLITE_OK) {
-        Status s = db_fail(&c->writer, rc, "starting a change", err);
+        Status s = cat_db_fail(&c->writer, rc, "starting a change", err);
         pthread_mutex_unlock(&c->write_lock);
         return s;
     }
@@ -118,20 +118,20 @@ Status writer_begin(Catalog *c, Db **ret, Error *err)
     return OK;
 }
 
-Status writer_commit(Db **db, Error *err)
+Status cat_writer_commit(Db **db, Error *err)
 {
     Db *w = *db;
     int rc = sqlite3_exec(w->h, "COMMIT", NULL, NULL, NULL);
     if (rc == SQLITE_IOERR_FSYNC || rc == SQLITE_IOERR_DIR_FSYNC)
         return FAIL(err, E_UNKNOWN, "catalog: the disk did not confirm the change: %s", sqlite3_errmsg(w->h));
     if (rc != SQLITE_OK)
-        return db_fail(w, rc, "committing a change", err);
+        return cat_db_fail(w, rc, "committing a change", err);
     w->in_transaction = 0;
-    writer_endp(db);
+    cat_writer_endp(db);
     return OK;
 }
 
-void writer_endp(Db **db)
+void cat_writer_endp(Db **db)
 {
     if (!*db)
         return;
@@ -155,7 +155,7 @@ static void keep(Db *db, Query *q, const char *sql)
     db->kept[db->nkept++].busy = 1;
 }
 
-Query q_new(Db *db, const char *sql, Error *err)
+Query cq_new(Db *db, const char *sql, Error *err)
 {
     Query q = { .db = db, .slot = -1, .err = err };
 
@@ -170,13 +170,13 @@ Query q_new(Db *db, const char *sql, Error *err)
         }
     int rc = sqlite3_prepare_v3(db->h, sql, -1, SQLITE_PREPARE_PERSISTENT, &q.st, NULL);
     if (rc != SQLITE_OK)
-        q.status = db_fail(db, rc, "preparing a statement", err);
+        q.status = cat_db_fail(db, rc, "preparing a statement", err);
     else
         keep(db, &q, sql);
     return q;
 }
 
-void q_endp(Query *q)
+void cq_endp(Query *q)
 {
     if (q->slot < 0) {
         sqlite3_finalize(q->st);
@@ -190,91 +190,91 @@ void q_endp(Query *q)
 static void bound(Query *q, int rc)
 {
     if (rc != SQLITE_OK)
-        q->status = db_fail(q->db, rc, "binding a value", q->err);
+        q->status = cat_db_fail(q->db, rc, "binding a value", q->err);
 }
 
-void q_text(Query *q, Str s)
+void cq_text(Query *q, Str s)
 {
     if (q->status == OK)
         bound(q, sqlite3_bind_text64(q->st, ++q->nbind, s.p ? s.p : "", s.n, SQLITE_STATIC, SQLITE_UTF8));
 }
 
-void q_blob(Query *q, Str s)
+void cq_blob(Query *q, Str s)
 {
     if (q->status == OK)
         bound(q, sqlite3_bind_blob64(q->st, ++q->nbind, s.p ? s.p : "", s.n, SQLITE_STATIC));
 }
 
-void q_int(Query *q, int64_t v)
+void cq_int(Query *q, int64_t v)
 {
     if (q->status == OK)
         bound(q, sqlite3_bind_int64(q->st, ++q->nbind, v));
 }
 
-void q_json(Query *q, Arena *a, const Json *j)
+void cq_json(Query *q, Arena *a, const Json *j)
 {
     if (j)
-        q_text(q, json_text(a, j));
+        cq_text(q, json_text(a, j));
     else
         q->nbind++;
 }
 
-void q_props(Query *q, Arena *a, const Props *p)
+void cq_props(Query *q, Arena *a, const Props *p)
 {
     Json *j = json_object(a);
     for vec_each(KeyValue, kv, p)
         json_set_s(a, j, kv->key, json_str(a, kv->value));
-    q_json(q, a, j);
+    cq_json(q, a, j);
 }
 
-bool q_next(Query *q)
+bool cq_next(Query *q)
 {
     if (q->status != OK)
         return false;
     q->ncol = 0;
     int rc = sqlite3_step(q->st);
     if (rc != SQLITE_ROW && rc != SQLITE_DONE)
-        q->status = db_fail(q->db, rc, "running a statement", q->err);
+        q->status = cat_db_fail(q->db, rc, "running a statement", q->err);
     return rc == SQLITE_ROW;
 }
 
-Status q_status(const Query *q) { return q->status; }
+Status cq_status(const Query *q) { return q->status; }
 
-Status q_run(Query *q)
+Status cq_run(Query *q)
 {
-    while (q_next(q))
+    while (cq_next(q))
         ;
     return q->status;
 }
 
-int64_t q_changed(const Query *q) { return sqlite3_changes64(q->db->h); }
+int64_t cq_changed(const Query *q) { return sqlite3_changes64(q->db->h); }
 
-Str q_str(Query *q, Arena *a)
+Str cq_str(Query *q, Arena *a)
 {
     int i = q->ncol++;
     const void *p = sqlite3_column_blob(q->st, i);
     return str_dup(a, str_n(p, (size_t)sqlite3_column_bytes(q->st, i)));
 }
 
-int64_t q_i64(Query *q) { return sqlite3_column_int64(q->st, q->ncol++); }
+int64_t cq_i64(Query *q) { return sqlite3_column_int64(q->st, q->ncol++); }
 
-Json *q_doc(Query *q, Arena *a)
+Json *cq_doc(Query *q, Arena *a)
 {
     Json *ret = NULL;
     if (sqlite3_column_type(q->st, q->ncol) == SQLITE_NULL) {
         q->ncol++;
         return NULL;
     }
-    Str text = q_str(q, a);
+    Str text = cq_str(q, a);
     if (q->status == OK && json_parse(a, text, &ret, q->err) != OK)
         q->status = FAIL(q->err, E_CORRUPT, "catalog: a stored document is not JSON");
     return ret;
 }
 
-Props q_map(Query *q, Arena *a)
+Props cq_map(Query *q, Arena *a)
 {
     Props ret = {0};
-    Json *j = q_doc(q, a);
+    Json *j = cq_doc(q, a);
     for (size_t i = 0; i < json_len(j) && json_is(j, JSON_OBJECT); i++) {
         JsonMember *m = &j->object.p[i];
         if (json_is(m->value, JSON_STRING))

@@ -58,7 +58,7 @@ static Status make_key(Arena *a, const char *path, Str *ret, Error *err)
     return sync_dir_of(a, path, err);
 }
 
-Status key_file(Arena *a, Str path, Str *ret, int *fresh, Error *err)
+Status cat_key_file(Arena *a, Str path, Str *ret, int *fresh, Error *err)
 {
     char *z = str_z(a, path);
     CLEANUP(file_closep) int fd = open(z, O_RDONLY | O_CLOEXEC);

@@ -14,125 +14,125 @@
 
 static void mview_row(Query *q, Arena *a, CatMview *v)
 {
-    v->relation_id = q_i64(q);
-    v->managed = (int)q_i64(q);
-    v->definition = q_str(q, a);
-    v->dialect = q_str(q, a);
-    v->definer = q_str(q, a);
-    v->comment = q_str(q, a);
-    v->schedule_s = q_i64(q);
-    v->next_due_ms = q_i64(q);
-    v->state = q_str(q, a);
-    v->quarantine = q_str(q, a);
-    v->snapshot_id = q_i64(q);
-    v->metadata_location = q_str(q, a);
-    v->view_version = q_i64(q);
-    v->sources = q_doc(q, a);
-    v->hidden = q_doc(q, a);
-    v->columns = q_doc(q, a);
-    v->last_type = q_str(q, a);
-    v->last_reason = q_str(q, a);
-    v->last_run = q_str(q, a);
-    v->last_refresh_ms = q_i64(q);
-    v->created_ms = q_i64(q);
-    v->extra = q_doc(q, a);
+    v->relation_id = cq_i64(q);
+    v->managed = (int)cq_i64(q);
+    v->definition = cq_str(q, a);
+    v->dialect = cq_str(q, a);
+    v->definer = cq_str(q, a);
+    v->comment = cq_str(q, a);
+    v->schedule_s = cq_i64(q);
+    v->next_due_ms = cq_i64(q);
+    v->state = cq_str(q, a);
+    v->quarantine = cq_str(q, a);
+    v->snapshot_id = cq_i64(q);
+    v->metadata_location = cq_str(q, a);
+    v->view_version = cq_i64(q);
+    v->sources = cq_doc(q, a);
+    v->hidden = cq_doc(q, a);
+    v->columns = cq_doc(q, a);
+    v->last_type = cq_str(q, a);
+    v->last_reason = cq_str(q, a);
+    v->last_run = cq_str(q, a);
+    v->last_refresh_ms = cq_i64(q);
+    v->created_ms = cq_i64(q);
+    v->extra = cq_doc(q, a);
 }
 
 static Status mviews(Query *q, Arena *a, CatMviews *ret)
 {
     *ret = (CatMviews){0};
-    while (q_next(q)) {
+    while (cq_next(q)) {
         CatMview v = {0};
         mview_row(q, a, &v);
         vec_push(a, ret, v);
     }
-    return q_status(q);
+    return cq_status(q);
 }
 
 Status cat_mview_get(Catalog *c, Arena *a, int64_t relation_id, CatMview *ret, Error *err)
 {
-    CLEANUP(reader_backp) Db *db = NULL;
+    CLEANUP(cat_reader_backp) Db *db = NULL;
 
-    TRY(reader_take(c, &db, err));
+    TRY(cat_reader_take(c, &db, err));
     QUERY(q, db, "SELECT " MVIEW_COLUMNS " FROM mview WHERE relation_id = ?", err);
-    q_int(&q, relation_id);
-    if (q_next(&q))
+    cq_int(&q, relation_id);
+    if (cq_next(&q))
         mview_row(&q, a, ret);
-    else if (q_status(&q) == OK)
+    else if (cq_status(&q) == OK)
         return FAIL(err, E_NOT_FOUND, "relation %lld is not a materialized view", (long long)relation_id);
-    return q_status(&q);
+    return cq_status(&q);
 }
 
 Status cat_mview_list(Catalog *c, Arena *a, CatMviews *ret, Error *err)
 {
-    CLEANUP(reader_backp) Db *db = NULL;
+    CLEANUP(cat_reader_backp) Db *db = NULL;
 
-    TRY(reader_take(c, &db, err));
+    TRY(cat_reader_take(c, &db, err));
     QUERY(q, db, "SELECT " MVIEW_COLUMNS " FROM mview ORDER BY relation_id", err);
     return mviews(&q, a, ret);
 }
 
 Status cat_mview_due(Catalog *c, Arena *a, int64_t now_ms, CatMviews *ret, Error *err)
 {
-    CLEANUP(reader_backp) Db *db = NULL;
+    CLEANUP(cat_reader_backp) Db *db = NULL;
 
-    TRY(reader_take(c, &db, err));
+    TRY(cat_reader_take(c, &db, err));
     QUERY(q, db, "SELECT " MVIEW_COLUMNS " FROM mview WHERE next_due_ms > 0 AND next_due_ms <= ? ORDER BY next_due_ms", err);
-    q_int(&q, now_ms);
+    cq_int(&q, now_ms);
     return mviews(&q, a, ret);
 }
 
 Status cat_mview_readers(Catalog *c, Arena *a, Str source_uuid, CatMviews *ret, Error *err)
 {
-    CLEANUP(reader_backp) Db *db = NULL;
+    CLEANUP(cat_reader_backp) Db *db = NULL;
 
-    TRY(reader_take(c, &db, err));
+    TRY(cat_reader_take(c, &db, err));
     QUERY(q, db, "SELECT " MVIEW_COLUMNS " FROM mview WHERE relation_id IN"
                  " (SELECT relation_id FROM mview_source WHERE uuid = ?) ORDER BY relation_id", err);
-    q_text(&q, source_uuid);
+    cq_text(&q, source_uuid);
     return mviews(&q, a, ret);
 }
 
 static Status mview_upsert(Db *db, Arena *a, const CatMview *v, Error *err)
 {
     QUERY(q, db, "INSERT OR REPLACE INTO mview(" MVIEW_COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", err);
-    q_int(&q, v->relation_id);
-    q_int(&q, v->managed);
-    q_text(&q, v->definition);
-    q_text(&q, v->dialect);
-    q_text(&q, v->definer);
-    q_text(&q, v->comment);
-    q_int(&q, v->schedule_s);
-    q_int(&q, v->next_due_ms);
-    q_text(&q, v->state);
-    q_text(&q, v->quarantine);
-    q_int(&q, v->snapshot_id);
-    q_text(&q, v->metadata_location);
-    q_int(&q, v->view_version);
-    q_json(&q, a, v->sources);
-    q_json(&q, a, v->hidden);
-    q_json(&q, a, v->columns);
-    q_text(&q, v->last_type);
-    q_text(&q, v->last_reason);
-    q_text(&q, v->last_run);
-    q_int(&q, v->last_refresh_ms);
-    q_int(&q, v->created_ms ? v->created_ms : clock_ms());
-    q_json(&q, a, v->extra);
-    return q_run(&q);
+    cq_int(&q, v->relation_id);
+    cq_int(&q, v->managed);
+    cq_text(&q, v->definition);
+    cq_text(&q, v->dialect);
+    cq_text(&q, v->definer);
+    cq_text(&q, v->comment);
+    cq_int(&q, v->schedule_s);
+    cq_int(&q, v->next_due_ms);
+    cq_text(&q, v->state);
+    cq_text(&q, v->quarantine);
+    cq_int(&q, v->snapshot_id);
+    cq_text(&q, v->metadata_location);
+    cq_int(&q, v->view_version);
+    cq_json(&q, a, v->sources);
+    cq_json(&q, a, v->hidden);
+    cq_json(&q, a, v->columns);
+    cq_text(&q, v->last_type);
+    cq_text(&q, v->last_reason);
+    cq_text(&q, v->last_run);
+    cq_int(&q, v->last_refresh_ms);
+    cq_int(&q, v->created_ms ? v->created_ms : clock_ms());
+    cq_json(&q, a, v->extra);
+    return cq_run(&q);
 }
 
 static Status sources_write(Db *db, const CatMview *v, Error *err)
 {
     {
         QUERY(del, db, "DELETE FROM mview_source WHERE relation_id = ?", err);
-        q_int(&del, v->relation_id);
-        TRY(q_run(&del));
+        cq_int(&del, v->relation_id);
+        TRY(cq_run(&del));
     }
     for (size_t i = 0; i < json_len(v->sources); i++) {
         QUERY(q, db, "INSERT OR IGNORE INTO mview_source(relation_id, uuid) VALUES(?, ?)", err);
-        q_int(&q, v->relation_id);
-        q_text(&q, json_get_str(json_at(v->sources, i), "uuid", (Str){0}));
-        TRY(q_run(&q));
+        cq_int(&q, v->relation_id);
+        cq_text(&q, json_get_str(json_at(v->sources, i), "uuid", (Str){0}));
+        TRY(cq_run(&q));
     }
     return OK;
 }
@@ -140,13 +140,13 @@ static Status sources_write(Db *db, const CatMview *v, Error *err)
 static Status relation_known(Db *db, int64_t id, Error *err)
 {
     QUERY(q, db, "SELECT 1 FROM relation WHERE id = ?", err);
-    q_int(&q, id);
-    if (!q_next(&q) && q_status(&q) == OK)
+    cq_int(&q, id);
+    if (!cq_next(&q) && cq_status(&q) == OK)
         return FAIL(err, E_NOT_FOUND, "no relation has the id %lld", (long long)id);
-    return q_status(&q);
+    return cq_status(&q);
 }
 
-Status mview_write(Db *db, CatMview *v, int64_t last_id, Error *err)
+Status cat_mview_write(Db *db, CatMview *v, int64_t last_id, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
 
@@ -161,165 +161,165 @@ Status mview_write(Db *db, CatMview *v, int64_t last_id, Error *err)
 
 static void run_row(Query *q, Arena *a, CatRun *r)
 {
-    r->id = q_str(q, a);
-    r->relation_id = q_i64(q);
-    r->status = q_str(q, a);
-    r->type = q_str(q, a);
-    r->reason = q_str(q, a);
-    r->error = q_str(q, a);
-    r->role = q_str(q, a);
-    r->trigger = q_str(q, a);
-    r->created_ms = q_i64(q);
-    r->started_ms = q_i64(q);
-    r->finished_ms = q_i64(q);
-    r->rows_in = q_i64(q);
-    r->rows_changed = q_i64(q);
-    r->bytes = q_i64(q);
-    r->snapshot_id = q_i64(q);
-    r->full_estimate_us = q_i64(q);
+    r->id = cq_str(q, a);
+    r->relation_id = cq_i64(q);
+    r->status = cq_str(q, a);
+    r->type = cq_str(q, a);
+    r->reason = cq_str(q, a);
+    r->error = cq_str(q, a);
+    r->role = cq_str(q, a);
+    r->trigger = cq_str(q, a);
+    r->created_ms = cq_i64(q);
+    r->started_ms = cq_i64(q);
+    r->finished_ms = cq_i64(q);
+    r->rows_in = cq_i64(q);
+    r->rows_changed = cq_i64(q);
+    r->bytes = cq_i64(q);
+    r->snapshot_id = cq_i64(q);
+    r->full_estimate_us = cq_i64(q);
 }
 
 static Status runs(Query *q, Arena *a, CatRuns *ret)
 {
     *ret = (CatRuns){0};
-    while (q_next(q)) {
+    while (cq_next(q)) {
         CatRun r = {0};
         run_row(q, a, &r);
         vec_push(a, ret, r);
     }
-    return q_status(q);
+    return cq_status(q);
 }
 
-Status run_write(Db *db, CatRun *r, int64_t last_id, Error *err)
+Status cat_run_write(Db *db, CatRun *r, int64_t last_id, Error *err)
 {
     if (r->relation_id == 0)
         r->relation_id = last_id;
     QUERY(q, db, "INSERT OR REPLACE INTO run(" RUN_COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", err);
-    q_text(&q, r->id);
-    q_int(&q, r->relation_id);
-    q_text(&q, r->status);
-    q_text(&q, r->type);
-    q_text(&q, r->reason);
-    q_text(&q, r->error);
-    q_text(&q, r->role);
-    q_text(&q, r->trigger);
-    q_int(&q, r->created_ms);
-    q_int(&q, r->started_ms);
-    q_int(&q, r->finished_ms);
-    q_int(&q, r->rows_in);
-    q_int(&q, r->rows_changed);
-    q_int(&q, r->bytes);
-    q_int(&q, r->snapshot_id);
-    q_int(&q, r->full_estimate_us);
-    return q_run(&q);
+    cq_text(&q, r->id);
+    cq_int(&q, r->relation_id);
+    cq_text(&q, r->status);
+    cq_text(&q, r->type);
+    cq_text(&q, r->reason);
+    cq_text(&q, r->error);
+    cq_text(&q, r->role);
+    cq_text(&q, r->trigger);
+    cq_int(&q, r->created_ms);
+    cq_int(&q, r->started_ms);
+    cq_int(&q, r->finished_ms);
+    cq_int(&q, r->rows_in);
+    cq_int(&q, r->rows_changed);
+    cq_int(&q, r->bytes);
+    cq_int(&q, r->snapshot_id);
+    cq_int(&q, r->full_estimate_us);
+    return cq_run(&q);
 }
 
 Status cat_run_get(Catalog *c, Arena *a, Str id, CatRun *ret, Error *err)
 {
-    CLEANUP(reader_backp) Db *db = NULL;
+    CLEANUP(cat_reader_backp) Db *db = NULL;
 
-    TRY(reader_take(c, &db, err));
+    TRY(cat_reader_take(c, &db, err));
     QUERY(q, db, "SELECT " RUN_COLUMNS " FROM run WHERE id = ?", err);
-    q_text(&q, id);
-    if (q_next(&q))
+    cq_text(&q, id);
+    if (cq_next(&q))
         run_row(&q, a, ret);
-    else if (q_status(&q) == OK)
+    else if (cq_status(&q) == OK)
         return FAIL(err, E_NOT_FOUND, "no refresh run has the id " STR_FMT, STR_ARG(id));
-    return q_status(&q);
+    return cq_status(&q);
 }
 
 Status cat_run_list(Catalog *c, Arena *a, int64_t relation_id, int max, CatRuns *ret, Error *err)
 {
-    CLEANUP(reader_backp) Db *db = NULL;
+    CLEANUP(cat_reader_backp) Db *db = NULL;
 
-    TRY(reader_take(c, &db, err));
+    TRY(cat_reader_take(c, &db, err));
     if (relation_id == 0) {
         QUERY(all, db, "SELECT " RUN_COLUMNS " FROM run ORDER BY created_ms DESC, id LIMIT ?", err);
-        q_int(&all, max > 0 ? max : -1);
+        cq_int(&all, max > 0 ? max : -1);
         return runs(&all, a, ret);
     }
     QUERY(q, db, "SELECT " RUN_COLUMNS " FROM run WHERE relation_id = ? ORDER BY created_ms DESC, id LIMIT ?", err);
-    q_int(&q, relation_id);
-    q_int(&q, max > 0 ? max : -1);
+    cq_int(&q, relation_id);
+    cq_int(&q, max > 0 ? max : -1);
     return runs(&q, a, ret);
 }
 
 Status cat_run_recover(Catalog *c, Arena *a, CatRuns *ret, Error *err)
 {
-    CLEANUP(writer_endp) Db *db = NULL;
+    CLEANUP(cat_writer_endp) Db *db = NULL;
 
-    TRY(writer_begin(c, &db, err));
+    TRY(cat_writer_begin(c, &db, err));
     {
         QUERY(q, db, "UPDATE run SET status = 'FAILED', error = 'the server stopped during the run', finished_ms = ?"
                      " WHERE status IN ('STARTING', 'RUNNING') RETURNING " RUN_COLUMNS, err);
-        q_int(&q, clock_ms());
+        cq_int(&q, clock_ms());
         TRY(runs(&q, a, ret));
     }
-    return writer_commit(&db, err);
+    return cat_writer_commit(&db, err);
 }
 
 /* ---- evidence ---------------------------------------------------------------------------------------------------- */
 
 static void evidence_row(Query *q, Arena *a, CatEvidence *e)
 {
-    e->relation_id = q_i64(q);
-    e->seq = q_i64(q);
-    e->created_ms = q_i64(q);
-    e->hash = q_str(q, a);
-    e->prev_hash = q_str(q, a);
-    e->signature = q_str(q, a);
-    e->body = q_doc(q, a);
+    e->relation_id = cq_i64(q);
+    e->seq = cq_i64(q);
+    e->created_ms = cq_i64(q);
+    e->hash = cq_str(q, a);
+    e->prev_hash = cq_str(q, a);
+    e->signature = cq_str(q, a);
+    e->body = cq_doc(q, a);
 }
 
 static Status evidence_last(Db *db, Arena *a, int64_t relation_id, CatEvidence *ret, Error *err)
 {
     QUERY(q, db, "SELECT " EVIDENCE_COLUMNS " FROM evidence WHERE relation_id = ? ORDER BY seq DESC LIMIT 1", err);
-    q_int(&q, relation_id);
-    if (q_next(&q))
+    cq_int(&q, relation_id);
+    if (cq_next(&q))
         evidence_row(&q, a, ret);
-    else if (q_status(&q) == OK)
+    else if (cq_status(&q) == OK)
         return FAIL(err, E_NOT_FOUND, "relation %lld has no evidence yet", (long long)relation_id);
-    return q_status(&q);
+    return cq_status(&q);
 }
 
 Status cat_evidence_head(Catalog *c, Arena *a, int64_t relation_id, CatEvidence *ret, Error *err)
 {
-    CLEANUP(reader_backp) Db *db = NULL;
+    CLEANUP(cat_reader_backp) Db *db = NULL;
 
-    TRY(reader_take(c, &db, err));
+    TRY(cat_reader_take(c, &db, err));
     return evidence_last(db, a, relation_id, ret, err);
 }
 
 Status cat_evidence_list(Catalog *c, Arena *a, int64_t relation_id, CatEvidences *ret, Error *err)
 {
-    CLEANUP(reader_backp) Db *db = NULL;
+    CLEANUP(cat_reader_backp) Db *db = NULL;
 
     *ret = (CatEvidences){0};
-    TRY(reader_take(c, &db, err));
+    TRY(cat_reader_take(c, &db, err));
     QUERY(q, db, "SELECT " EVIDENCE_COLUMNS " FROM evidence WHERE relation_id = ? ORDER BY seq", err);
-    q_int(&q, relation_id);
-    while (q_next(&q)) {
+    cq_int(&q, relation_id);
+    while (cq_next(&q)) {
         CatEvidence e = {0};
         evidence_row(&q, a, &e);
         vec_push(a, ret, e);
     }
-    return q_status(&q);
+    return cq_status(&q);
 }
 
 static Status evidence_insert(Db *db, Arena *a, const CatEvidence *e, Error *err)
 {
     QUERY(q, db, "INSERT INTO evidence(" EVIDENCE_COLUMNS ") VALUES(?,?,?,?,?,?,?)", err);
-    q_int(&q, e->relation_id);
-    q_int(&q, e->seq);
-    q_int(&q, e->created_ms ? e->created_ms : clock_ms());
-    q_text(&q, e->hash);
-    q_text(&q, e->prev_hash);
-    q_blob(&q, e->signature);
-    q_json(&q, a, e->body);
-    return q_run(&q);
+    cq_int(&q, e->relation_id);
+    cq_int(&q, e->seq);
+    cq_int(&q, e->created_ms ? e->created_ms : clock_ms());
+    cq_text(&q, e->hash);
+    cq_text(&q, e->prev_hash);
+    cq_blob(&q, e->signature);
+    cq_json(&q, a, e->body);
+    return cq_run(&q);
 }
 
-Status evidence_write(Db *db, CatEvidence *e, int64_t last_id, Error *err)
+Status cat_evidence_write(Db *db, CatEvidence *e, int64_t last_id, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     CatEvidence head = {0};

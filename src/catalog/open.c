@@ -13,14 +13,14 @@ static Status check_seal_key(Db *db, Catalog *c, Error *err)
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     Str mark = {0}, plain = {0};
 
-    TRY(setting_get(db, a, "seal.mark", &mark, err));
+    TRY(cat_setting_get(db, a, "seal.mark", &mark, err));
     if (mark.n > 0) {
         if (aes_open(a, c->seal_key, mark, &plain, err) != OK)
             return FAIL(err, E_CORRUPT, "catalog.key is not the key of this catalog; restore it from the backup");
         return OK;
     }
     TRY(aes_seal(a, c->seal_key, S("firn"), &mark, err));
-    return setting_put(db, "seal.mark", mark, err);
+    return cat_setting_put(db, "seal.mark", mark, err);
 }
 
 static Status check_sign_key(Db *db, Catalog *c, Error *err)
@@ -29,9 +29,9 @@ static Status check_sign_key(Db *db, Catalog *c, Error *err)
     Str known = {0};
 
     TRY(ed25519_public(c->a, c->sign_seed, &c->sign_pub, err));
-    TRY(setting_get(db, a, "sign.public", &known, err));
+    TRY(cat_setting_get(db, a, "sign.public", &known, err));
     if (known.n == 0)
-        return setting_put(db, "sign.public", c->sign_pub, err);
+        return cat_setting_put(db, "sign.public", c->sign_pub, err);
     if (!str_eq(known, c->sign_pub))
         return FAIL(err, E_CORRUPT, "evidence.key is not the key of this catalog; restore it from the backup");
     return OK;
@@ -42,9 +42,9 @@ static Status check_account(Db *db, Catalog *c, Error *err)
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     Str known = {0};
 
-    TRY(setting_get(db, a, "account", &known, err));
+    TRY(cat_setting_get(db, a, "account", &known, err));
     if (known.n == 0)
-        return setting_put(db, "account", c->account, err);
+        return cat_setting_put(db, "account", c->account, err);
     if (!str_eq(known, c->account))
         return FAIL(err, E_INVALID, "this data folder belongs to account " STR_FMT ", not " STR_FMT, STR_ARG(known), STR_ARG(c->account));
     return OK;
@@ -57,32 +57,32 @@ static Status ensure_account_warehouse(Db *db, Catalog *c, Error *err)
     QUERY(q, db, "INSERT INTO warehouse(id, sql_name, kind, arn, bucket, created_ms, props)"
                  " VALUES(?, 'glue_catalog', 'account', ?, 'firn-warehouse', ?, '{}')"
                  " ON CONFLICT(id) DO UPDATE SET arn = excluded.arn", err);
-    q_text(&q, c->account);
-    q_text(&q, str_fmt(a, "arn:aws:glue:" STR_FMT ":" STR_FMT ":catalog", STR_ARG(c->region), STR_ARG(c->account)));
-    q_int(&q, clock_ms());
-    return q_run(&q);
+    cq_text(&q, c->account);
+    cq_text(&q, str_fmt(a, "arn:aws:glue:" STR_FMT ":" STR_FMT ":catalog", STR_ARG(c->region), STR_ARG(c->account)));
+    cq_int(&q, clock_ms());
+    return cq_run(&q);
 }
 
 static Status prepare_file(Catalog *c, Error *err)
 {
-    CLEANUP(writer_endp) Db *db = NULL;
+    CLEANUP(cat_writer_endp) Db *db = NULL;
 
-    TRY(writer_begin(c, &db, err));
-    TRY(schema_migrate(db, err));
+    TRY(cat_writer_begin(c, &db, err));
+    TRY(cat_schema_migrate(db, err));
     TRY(check_account(db, c, err));
     TRY(check_seal_key(db, c, err));
     TRY(check_sign_key(db, c, err));
     TRY(ensure_account_warehouse(db, c, err));
-    return writer_commit(&db, err);
+    return cat_writer_commit(&db, err);
 }
 
 static Status open_all(Catalog *c, Error *err)
 {
     int fresh = 0;
 
-    TRY(key_file(c->a, str_cat(c->a, c->dir, S("catalog.key")), &c->seal_key, &fresh, err));
-    TRY(key_file(c->a, str_cat(c->a, c->dir, S("evidence.key")), &c->sign_seed, &fresh, err));
-    TRY(db_open(c, &c->writer, err));
+    TRY(cat_key_file(c->a, str_cat(c->a, c->dir, S("catalog.key")), &c->seal_key, &fresh, err));
+    TRY(cat_key_file(c->a, str_cat(c->a, c->dir, S("evidence.key")), &c->sign_seed, &fresh, err));
+    TRY(cat_db_open(c, &c->writer, err));
     return prepare_file(c, err);
 }
 
@@ -114,10 +114,10 @@ void cat_close(Catalog *c)
     if (!c)
         return;
     for (size_t i = 0; i < c->nidle; i++) {
-        db_close(c->idle[i]);
+        cat_db_close(c->idle[i]);
         free(c->idle[i]);
     }
-    db_close(&c->writer);
+    cat_db_close(&c->writer);
     pthread_cond_destroy(&c->pool_free);
     pthread_mutex_destroy(&c->pool_lock);
     pthread_mutex_destroy(&c->write_lock);
@@ -131,23 +131,23 @@ Str cat_region(const Catalog *c) { return c->region; }
 /* Root keys are the account root's own: no session of it survives. */
 Status cat_reset(Catalog *c, Error *err)
 {
-    CLEANUP(writer_endp) Db *db = NULL;
+    CLEANUP(cat_writer_endp) Db *db = NULL;
 
-    TRY(writer_begin(c, &db, err));
-    TRY(db_exec(db, "DELETE FROM evidence; DELETE FROM run; DELETE FROM mview_source; DELETE FROM mview; DELETE FROM relation;"
+    TRY(cat_writer_begin(c, &db, err));
+    TRY(cat_db_exec(db, "DELETE FROM evidence; DELETE FROM run; DELETE FROM mview_source; DELETE FROM mview; DELETE FROM relation;"
                     "DELETE FROM namespace; DELETE FROM warehouse WHERE kind <> 'account'; DELETE FROM doc;"
                     "DELETE FROM access_key WHERE expires_ms > 0 OR principal NOT LIKE '%:root' OR scope IS NOT NULL", err));
-    return writer_commit(&db, err);
+    return cat_writer_commit(&db, err);
 }
 
 Status cat_probe(Catalog *c, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    CLEANUP(writer_endp) Db *db = NULL;
+    CLEANUP(cat_writer_endp) Db *db = NULL;
 
-    TRY(writer_begin(c, &db, err));
-    TRY(setting_put(db, "probe", str_fmt(a, "%lld", (long long)clock_ms()), err));
-    return writer_commit(&db, err);
+    TRY(cat_writer_begin(c, &db, err));
+    TRY(cat_setting_put(db, "probe", str_fmt(a, "%lld", (long long)clock_ms()), err));
+    return cat_writer_commit(&db, err);
 }
 
 Status cat_signing_key(Catalog *c, Arena *a, Str *seed, Str *pub, Error *err)
@@ -176,11 +176,11 @@ static Status copy_pages(Db *from, const char *to_path, Error *err)
 Status cat_backup(Catalog *c, Str to_path, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    CLEANUP(reader_backp) Db *db = NULL;
+    CLEANUP(cat_reader_backp) Db *db = NULL;
     char *z = str_z(a, to_path);
 
     if (access(z, F_OK) == 0)
         return FAIL(err, E_EXISTS, "'%s' exists already", z);
-    TRY(reader_take(c, &db, err));
+    TRY(cat_reader_take(c, &db, err));
     return copy_pages(db, z, err);
 }

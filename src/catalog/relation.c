@@ -7,22 +7,22 @@
 
 #include <stdio.h>
 
-Str trimmed_location(Str uri)
+Str cat_trimmed_location(Str uri)
 {
     while (uri.n > 0 && uri.p[uri.n - 1] == '/')
         uri.n--;
     return uri;
 }
 
-Str location_key(Arena *a, Str uri)
+Str cat_location_key(Arena *a, Str uri)
 {
     Location l = {0};
     Error ignored;
 
     if (store_parse_location(a, uri, &l, &ignored) != OK)
-        return trimmed_location(uri);
+        return cat_trimmed_location(uri);
     Str key = l.file ? str_cat(a, S("file:"), l.path) : store_s3_uri(a, l.bucket, l.key);
-    return trimmed_location(key);
+    return cat_trimmed_location(key);
 }
 
 Status cat_error_kind(Error *err, const char *kind)
@@ -33,46 +33,46 @@ Status cat_error_kind(Error *err, const char *kind)
 
 static Status no_table(Error *err, Arena *a, Str ns, Str name)
 {
-    FAIL(err, E_NOT_FOUND, "Table does not exist: " STR_FMT, STR_ARG(display_name(a, ns, name)));
+    FAIL(err, E_NOT_FOUND, "Table does not exist: " STR_FMT, STR_ARG(cat_display_name(a, ns, name)));
     return cat_error_kind(err, "NoSuchTableException");
 }
 
-void relation_row(Query *q, Arena *a, CatRelation *r)
+void cat_relation_row(Query *q, Arena *a, CatRelation *r)
 {
-    r->id = q_i64(q);
-    r->catalog = q_str(q, a);
-    r->namespace = q_str(q, a);
-    r->name = q_str(q, a);
-    r->kind = (RelKind)q_i64(q);
-    r->uuid = q_str(q, a);
-    r->metadata_location = q_str(q, a);
-    r->version_token = q_str(q, a);
-    r->location = q_str(q, a);
-    r->owner = q_str(q, a);
-    r->created_ms = q_i64(q);
-    r->updated_ms = q_i64(q);
-    r->extra = q_doc(q, a);
+    r->id = cq_i64(q);
+    r->catalog = cq_str(q, a);
+    r->namespace = cq_str(q, a);
+    r->name = cq_str(q, a);
+    r->kind = (RelKind)cq_i64(q);
+    r->uuid = cq_str(q, a);
+    r->metadata_location = cq_str(q, a);
+    r->version_token = cq_str(q, a);
+    r->location = cq_str(q, a);
+    r->owner = cq_str(q, a);
+    r->created_ms = cq_i64(q);
+    r->updated_ms = cq_i64(q);
+    r->extra = cq_doc(q, a);
 }
 
 /* One row or E_NOT_FOUND without a text. */
 static Status one(Query *q, Arena *a, CatRelation *ret)
 {
-    if (q_next(q)) {
-        relation_row(q, a, ret);
-        return q_status(q);
+    if (cq_next(q)) {
+        cat_relation_row(q, a, ret);
+        return cq_status(q);
     }
-    return q_status(q) == OK ? E_NOT_FOUND : q_status(q);
+    return cq_status(q) == OK ? E_NOT_FOUND : cq_status(q);
 }
 
 Status cat_relation_get(Catalog *c, Arena *a, Str catalog, Str ns, Str name, CatRelation *ret, Error *err)
 {
-    CLEANUP(reader_backp) Db *db = NULL;
+    CLEANUP(cat_reader_backp) Db *db = NULL;
 
-    TRY(reader_take(c, &db, err));
+    TRY(cat_reader_take(c, &db, err));
     QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r WHERE catalog = ? AND namespace = ? AND name = ?", err);
-    q_text(&q, catalog);
-    q_text(&q, ns);
-    q_text(&q, name);
+    cq_text(&q, catalog);
+    cq_text(&q, ns);
+    cq_text(&q, name);
     Status s = one(&q, a, ret);
     if (s == E_NOT_FOUND)
         return no_table(err, a, ns, name);
@@ -81,46 +81,46 @@ Status cat_relation_get(Catalog *c, Arena *a, Str catalog, Str ns, Str name, Cat
 
 Status cat_relation_by_id(Catalog *c, Arena *a, int64_t id, CatRelation *ret, Error *err)
 {
-    CLEANUP(reader_backp) Db *db = NULL;
+    CLEANUP(cat_reader_backp) Db *db = NULL;
 
-    TRY(reader_take(c, &db, err));
+    TRY(cat_reader_take(c, &db, err));
     QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r WHERE id = ?", err);
-    q_int(&q, id);
+    cq_int(&q, id);
     Status s = one(&q, a, ret);
     return s == E_NOT_FOUND ? FAIL(err, E_NOT_FOUND, "no relation has the id %lld", (long long)id) : s;
 }
 
 Status cat_relation_by_uuid(Catalog *c, Arena *a, Str uuid, CatRelation *ret, Error *err)
 {
-    CLEANUP(reader_backp) Db *db = NULL;
+    CLEANUP(cat_reader_backp) Db *db = NULL;
 
-    TRY(reader_take(c, &db, err));
+    TRY(cat_reader_take(c, &db, err));
     QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r WHERE uuid = ? ORDER BY id LIMIT 1", err);
-    q_text(&q, uuid);
+    cq_text(&q, uuid);
     Status s = one(&q, a, ret);
     return s == E_NOT_FOUND ? FAIL(err, E_NOT_FOUND, "no relation has the UUID " STR_FMT, STR_ARG(uuid)) : s;
 }
 
 Status cat_relation_list(Catalog *c, Arena *a, Str catalog, Str ns, int kind_mask, CatPage page, CatRelations *ret, Error *err)
 {
-    CLEANUP(reader_backp) Db *db = NULL;
+    CLEANUP(cat_reader_backp) Db *db = NULL;
 
     *ret = (CatRelations){0};
-    TRY(reader_take(c, &db, err));
-    TRY(namespace_must_exist(db, catalog, ns, err));
+    TRY(cat_reader_take(c, &db, err));
+    TRY(cat_namespace_must_exist(db, catalog, ns, err));
     QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r WHERE catalog = ? AND namespace = ? AND name > ?"
                  " AND ((1 << kind) & ?) <> 0 ORDER BY name LIMIT ?", err);
-    q_text(&q, catalog);
-    q_text(&q, ns);
-    q_text(&q, page.after);
-    q_int(&q, kind_mask);
-    q_int(&q, page.max > 0 ? page.max : -1);
-    while (q_next(&q)) {
+    cq_text(&q, catalog);
+    cq_text(&q, ns);
+    cq_text(&q, page.after);
+    cq_int(&q, kind_mask);
+    cq_int(&q, page.max > 0 ? page.max : -1);
+    while (cq_next(&q)) {
         CatRelation r = {0};
-        relation_row(&q, a, &r);
+        cat_relation_row(&q, a, &r);
         vec_push(a, ret, r);
     }
-    return q_status(&q);
+    return cq_status(&q);
 }
 
 /* Two relations may share a location (one file registered twice): the managed one counts. */
@@ -128,7 +128,7 @@ static Status at_location(Db *db, Arena *a, Str location, CatRelation *ret, Erro
 {
     QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r LEFT JOIN mview m ON m.relation_id = r.id"
                  " WHERE r.location_key = ? ORDER BY coalesce(m.managed, 0) DESC, r.id LIMIT 1", err);
-    q_text(&q, location);
+    cq_text(&q, location);
     return one(&q, a, ret);
 }
 
@@ -141,11 +141,11 @@ static size_t root_end(Str uri)
 
 Status cat_relation_by_location(Catalog *c, Arena *a, Str uri, CatRelation *ret, Error *err)
 {
-    CLEANUP(reader_backp) Db *db = NULL;
-    Str prefix = location_key(a, uri);
+    CLEANUP(cat_reader_backp) Db *db = NULL;
+    Str prefix = cat_location_key(a, uri);
     size_t root = root_end(prefix);
 
-    TRY(reader_take(c, &db, err));
+    TRY(cat_reader_take(c, &db, err));
     while (prefix.n > root) {
         Status s = at_location(db, a, prefix, ret, err);
         if (s != E_NOT_FOUND)
@@ -153,21 +153,21 @@ Status cat_relation_by_location(Catalog *c, Arena *a, Str uri, CatRelation *ret,
         ptrdiff_t slash = str_rchr(prefix, '/');
         if (slash < 0)
             break;
-        prefix = trimmed_location(str_sub(prefix, 0, (size_t)slash));
+        prefix = cat_trimmed_location(str_sub(prefix, 0, (size_t)slash));
     }
     return FAIL(err, E_NOT_FOUND, "no relation keeps its files at '" STR_FMT "'", STR_ARG(uri));
 }
 
 Status cat_relation_below(Catalog *c, Arena *a, Str uri, CatRelation *ret, Error *err)
 {
-    CLEANUP(reader_backp) Db *db = NULL;
-    Str base = location_key(a, uri);
+    CLEANUP(cat_reader_backp) Db *db = NULL;
+    Str base = cat_location_key(a, uri);
 
-    TRY(reader_take(c, &db, err));
+    TRY(cat_reader_take(c, &db, err));
     QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r LEFT JOIN mview m ON m.relation_id = r.id"
                  " WHERE r.location_key >= ? AND r.location_key < ? ORDER BY coalesce(m.managed, 0) DESC, r.id LIMIT 1", err);
-    q_text(&q, str_cat(a, base, S("/")));
-    q_text(&q, str_cat(a, base, S("0")));              /* '0' follows '/' */
+    cq_text(&q, str_cat(a, base, S("/")));
+    cq_text(&q, str_cat(a, base, S("0")));              /* '0' follows '/' */
     Status s = one(&q, a, ret);
     return s == E_NOT_FOUND ? FAIL(err, E_NOT_FOUND, "no relation keeps its files below '" STR_FMT "'", STR_ARG(uri)) : s;
 }
@@ -175,16 +175,16 @@ Status cat_relation_below(Catalog *c, Arena *a, Str uri, CatRelation *ret, Error
 Status cat_relation_extra(Catalog *c, int64_t id, const Json *extra, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    CLEANUP(writer_endp) Db *db = NULL;
+    CLEANUP(cat_writer_endp) Db *db = NULL;
 
-    TRY(writer_begin(c, &db, err));
+    TRY(cat_writer_begin(c, &db, err));
     {
         QUERY(q, db, "UPDATE relation SET extra = ?2 WHERE id = ?1", err);
-        q_int(&q, id);
-        q_json(&q, a, extra);
-        TRY(q_run(&q));
-        if (q_changed(&q) == 0)
+        cq_int(&q, id);
+        cq_json(&q, a, extra);
+        TRY(cq_run(&q));
+        if (cq_changed(&q) == 0)
             return FAIL(err, E_NOT_FOUND, "no relation has the id %lld", (long long)id);
     }
-    return writer_commit(&db, err);
+    return cat_writer_commit(&db, err);
 }

@@ -47,21 +47,21 @@ static const char *const migrations[] = {
 static Status version_get(Db *db, int64_t *ret, Error *err)
 {
     QUERY(q, db, "PRAGMA user_version", err);
-    if (q_next(&q))
-        *ret = q_i64(&q);
-    return q_status(&q);
+    if (cq_next(&q))
+        *ret = cq_i64(&q);
+    return cq_status(&q);
 }
 
 static Status migrate_one(Db *db, size_t i, Error *err)
 {
     char bump[64];
 
-    TRY(db_exec(db, migrations[i], err));
+    TRY(cat_db_exec(db, migrations[i], err));
     sqlite3_snprintf(sizeof bump, bump, "PRAGMA user_version=%d", (int)i + 1);
-    return db_exec(db, bump, err);
+    return cat_db_exec(db, bump, err);
 }
 
-Status schema_migrate(Db *db, Error *err)
+Status cat_schema_migrate(Db *db, Error *err)
 {
     int64_t at = 0;
 
@@ -73,20 +73,20 @@ Status schema_migrate(Db *db, Error *err)
     return OK;
 }
 
-Status setting_get(Db *db, Arena *a, const char *name, Str *ret, Error *err)
+Status cat_setting_get(Db *db, Arena *a, const char *name, Str *ret, Error *err)
 {
     QUERY(q, db, "SELECT value FROM setting WHERE name = ?", err);
-    q_text(&q, str_c(name));
+    cq_text(&q, str_c(name));
     *ret = (Str){0};
-    if (q_next(&q))
-        *ret = q_str(&q, a);
-    return q_status(&q);
+    if (cq_next(&q))
+        *ret = cq_str(&q, a);
+    return cq_status(&q);
 }
 
-Status setting_put(Db *db, const char *name, Str value, Error *err)
+Status cat_setting_put(Db *db, const char *name, Str value, Error *err)
 {
     QUERY(q, db, "INSERT INTO setting(name, value) VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value", err);
-    q_text(&q, str_c(name));
-    q_blob(&q, value);
-    return q_run(&q);
+    cq_text(&q, str_c(name));
+    cq_blob(&q, value);
+    return cq_run(&q);
 }
