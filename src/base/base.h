@@ -87,7 +87,7 @@ Status error_errno(Error *err, int errnum, const char *origin, const char *fmt, 
 #define STRINGIFY_(x) #x
 #define STRINGIFY(x) STRINGIFY_(x)
 #define ORIGIN __FILE__ ":" STRINGIFY(__LINE__)   /* the build maps __FILE__ to the path below src/ */
-#define FAIL(err, code, ...) error_set((err), (code), ORIGIN, __VA_ARGS__)
+#define FAIL(err, code, ...) (error_set((err), (code), ORIGIN, __VA_ARGS__), (code))     /* never OK, and the compiler sees it */
 #define FAIL_ERRNO(err, ...) error_errno((err), errno, ORIGIN, __VA_ARGS__)
 #define TRY(expr) do { Status try_s_ = (expr); if (try_s_ != OK) return try_s_; } while (0)
 /* TRY_CTX(expr, err, "context %s", x): on failure the context is put in front of the message. */
@@ -162,7 +162,7 @@ typedef VEC(Str) StrVec;
     if ((v)->n == (v)->cap) vec_grow_((a), (void **)&(v)->p, &(v)->cap, sizeof(*(v)->p)); \
     (v)->p[(v)->n++] = (x); } while (0)
 #define vec_last(v) ((v)->p[(v)->n - 1])
-#define vec_each(T, it, v) (T *it = (v)->p; it < (v)->p + (v)->n; it++)     /* for vec_each(Str, s, &names) */
+#define vec_each(T, it, v) (T *it = (v)->p; (size_t)(it - (v)->p) < (v)->n; it++)     /* for vec_each(Str, s, &names) */
 void vec_grow_(Arena *a, void **p, size_t *cap, size_t size);
 Str str_join(Arena *a, const StrVec *v, Str sep);
 void str_split(Arena *a, Str s, char sep, StrVec *ret); /* "" gives one empty part */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ddl_int.h - shared by ddl.c and alter.c. */
+#ifndef FIRN_DDL_INT_H
+#define FIRN_DDL_INT_H
+
+#include "service/session_int.h"
+#include "service/tables.h"
+
+SvcCtx service_ctx(Service *s);
+SvcCall ddl_call(Run *r, SvcCtx *ctx, const char *api);
+const IceField *ddl_field(const IceSchema *s, Str name);          /* top level, exact case first */
+NODISCARD Status ddl_transform(Run *r, const PartitionField *p, IceTransform *t, Str *name, Error *err);
+NODISCARD Status ddl_create_updates(Arena *a, const IceMetadata *m, IceUpdates *ups);
+NODISCARD Status ddl_replace_table(Run *r, const SvcCall *call, SvcNewTable *nt, Error *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dml_int.h - shared by INSERT, DELETE, UPDATE (dml.c) and MERGE (merge.c). */
+#ifndef FIRN_DML_INT_H
+#define FIRN_DML_INT_H
+
+#include "service/session_int.h"
+
+typedef struct Dml {
+    Run *r;
+    Name name;
+    LakeTable table;
+    BoundColumns columns;
+    IceChange change;
+    LakeFiles files;
+    int64_t rows;
+} Dml;
+
+/* Opens the target and asks for the right to write it: before anything is computed. */
+NODISCARD Status dml_open(Dml *d, Run *r, const char *api, Error *err);
+/* Writes rows of an engine query, all of the table's columns in order, as new data files of the change. */
+NODISCARD Status dml_write(Dml *d, Str sql, int64_t *rows, Error *err);
+/* Puts the deletion of the rows that `sql` gives (__file, __pos) into the change; op: "delete", "update", "merge". */
+NODISCARD Status dml_delete_hits(Dml *d, Str sql, const char *op, int64_t *n, Error *err);
+/* Commits after s == OK, discards the files otherwise. */
+NODISCARD Status dml_finish(Dml *d, Status s, Error *err);
+void dml_tag(Rows *rows, const char *tag, int64_t n);
+
+TableRef *dml_target(Dml *d, Str alias);
+/* A printer that writes the target with __file and __pos. */
+typedef struct TargetPrinter { Dml *d; const TableRef *target; Printer inner; } TargetPrinter;
+NODISCARD Status dml_print_target(void *ctx, StrBuf *out, const TableRef *ref, Error *err);
+
+ptrdiff_t dml_column(const Dml *d, Str name);           /* exact case first; -1: none */
+NODISCARD Status dml_unknown_column(Dml *d, Str name, Error *err);
+NODISCARD Status dml_arity(Dml *d, size_t have, size_t want, Error *err);
+/* The value of a column that the statement leaves out. */
+NODISCARD Status dml_default(Dml *d, size_t col, Expr **ret, Error *err);
+/* "expr AS column, …" for every column: the assigned value, else the target's own. */
+NODISCARD Status dml_assigned(Dml *d, TableRef *scope, TableRef *target, const AssignVec *set, StrBuf *out, Error *err);
+Expr *dml_null(Arena *a);
+
+#endif

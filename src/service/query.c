@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* query.c - SELECT, and what a statement's columns are without running it. */
+#include "service/session_int.h"
+
+static void query_columns(Rows *rows, const Query *q)
+{
+    for (size_t i = 0; i < q->columns.n; i++)
+        vec_push(rows->run.a, &rows->columns, ((RowColumn){ q->columns.p[i].name, q->columns.p[i].type }));
+}
+
+Status do_query(Run *r, Rows *rows, Error *err)
+{
+    Printer p = run_printer(r);
+    Binder b;
+    Str sql;
+
+    run_binder(r, &b);
+    TRY(sql_bind_query(r->a, &b, r->st->query, err));
+    TRY(sql_print_query(r->a, &p, r->st->query, &sql, err));
+    query_columns(rows, r->st->query);
+    TRY(duck_query(r->c, sql, &rows->result, err));
+    if (duck_ncols(rows->result) != rows->columns.n)
+        return FAIL(err, E_INTERNAL, "the engine gave %zu columns instead of %zu", duck_ncols(rows->result), rows->columns.n);
+    return OK;
+}
+
+Status do_explain(Run *r, Rows *rows, Error *err)
+{
+    CLEANUP(duck_result_freep) DuckResult *res = NULL;
+    Printer p = run_printer(r);
+    Binder b;
+    Str sql;
+    size_t n;
+
+    if (!r->st->inner || r->st->inner->kind != ST_QUERY)
+        return FAIL(err, E_UNSUPPORTED, "EXPLAIN works on queries");
+    run_binder(r, &b);
+    TRY(sql_bind_query(r->a, &b, r->st->inner->query, err));
+    TRY(sql_print_query(r->a, &p, r->st->inner->query, &sql, err));
+    rows_column(rows, r->ss->dialect == DIALECT_SPARK ? "plan" : "QUERY PLAN", DT_STRING);
+    if (r->st->extended)
+        cell_str(rows, rows_row(rows), 0, sql);
+    TRY(duck_query(r->c, str_fmt(r->a, "EXPLAIN %s" STR_FMT, r->st->analyze ? "ANALYZE " : "", STR_ARG(sql)), &res, err));
+    for (;;) {
+        TRY(duck_next(res, &n, err));
+        for (size_t i = 0; i < n; i++)
+            cell_str(rows, rows_row(rows), 0, duck_value(r->a, res, duck_ncols(res) - 1, i).string);
+        if (!n)
+            break;
+    }
+    rows->tag = "EXPLAIN";
+    return OK;
+}
+
+/* ---- describe ------------------------------------------------------------------------------------------------------------- */
+
+static bool has_rows(const Stmt *st)
+{
+    switch (st->kind) {
+    case ST_QUERY: case ST_SHOW: case ST_DESCRIBE: case ST_EXPLAIN: case ST_CALL: case ST_SHOW_SETTING: return true;
+    case ST_SET: return !st->setting_value.n && !st->setting.n;
+    default: return false;
+    }
+}
+
+static Status describe_query(Session *ss, Arena *a, DuckConn *c, const Stmt *st, DataType *types, size_t n, RowColumns *ret, Error *err)
+{
+    Run r = { .ss = ss, .svc = ss->svc, .a = a, .c = c, .st = st, .now_us = clock_us() };
+    Binder b;
+
+    run_binder(&r, &b);
+    b.param_types = types;
+    b.nparams = n;
+    TRY(sql_bind_query(a, &b, st->query, err));
+    for (size_t i = 0; i < st->query->columns.n; i++)
+        vec_push(a, ret, ((RowColumn){ st->query->columns.p[i].name, st->query->columns.p[i].type }));
+    return OK;
+}
+
+/* Statements other than queries that give rows only look at things: they are run to see their columns, but for CALL. */
+static Status describe_by_running(Session *ss, Arena *a, Batch *b, RowColumns *ret, Error *err)
+{
+    Rows *rows;
+
+    if (b->stmts.p[0]->kind == ST_CALL)
+        return OK;
+    TRY(session_run(ss, b, 0, NULL, 0, &rows, err));
+    for (size_t i = 0; i < rows->columns.n; i++) {
+        RowColumn c = rows->columns.p[i];
+        c.name = str_dup(a, c.name);
+        vec_push(a, ret, c);
+    }
+    rows_close(rows);
+    return OK;
+}
+
+Status session_describe(Session *ss, Arena *a, Batch *b, DataType *types, size_t ntypes, RowColumns *ret, int *returns_rows, Error *err)
+{
+    CLEANUP(duck_disconnectp) DuckConn *c = NULL;
+    StmtVec again = {0};
+
+    *returns_rows = 0;
+    if (!b->stmts.n)
+        return OK;
+    *returns_rows = has_rows(b->stmts.p[0]);
+    if (*returns_rows && b->stmts.p[0]->kind != ST_QUERY)
+        return describe_by_running(ss, a, b, ret, err);
+    for (size_t i = 0; i < ntypes; i++)
+        if (b->stmts.p[0]->kind != ST_QUERY && types[i].kind == DT_INVALID)
+            types[i].kind = DT_STRING;                /* DML: values are cast on assignment */
+    if (b->stmts.p[0]->kind != ST_QUERY)
+        return OK;
+    TRY(sql_parse(a, b->dialect, b->text, &again, err));
+    TRY(duck_connect(ss->svc->engine, &c, err));
+    return describe_query(ss, a, c, again.p[0], types, ntypes, ret, err);
+}

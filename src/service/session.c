@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* session.c - one client's SQL: statements parsed, run, cancelled; settings; notices.
+ *
+ * Each statement runs on an engine connection of its own, so open cursors never disturb each other and whatever a statement
+ * leaves behind in the engine dies with it.
+ *
+ * Invariants: (1) ss->conn is set only while its statement runs, under the lock; (2) every statement is one commit of its own:
+ * BEGIN groups statements for the client, not for the tables, and says so when it matters. */
+#include "service/session_int.h"
+#include "service/watch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- life --------------------------------------------------------------------------------------------------------------- */
+
+Status session_open(Service *s, const SessionOptions *o, Session **ret, Error *err)
+{
+    Arena *a = arena_create();
+    Session *ss = arena_new(a, Session);
+
+    *ss = (Session){ .svc = s, .arena = a, .dialect = o->dialect, .tx = 'I', .prepared = map_new(a) };
+    pthread_mutex_init(&ss->lock, NULL);
+    ss->principal = o->principal;
+    ss->principal.arn = str_dup(a, o->principal.arn);
+    ss->principal.key_id = str_dup(a, o->principal.key_id);
+    ss->principal.scope = o->principal.scope ? json_copy(a, o->principal.scope) : NULL;
+    ss->database = str_dup(a, o->database);
+    ss->application = str_dup(a, o->application);
+    ss->catalog_name = S("glue_catalog");
+    ss->namespace = o->dialect == DIALECT_SPARK ? S("default") : S("public");
+    for (size_t i = 0; o->settings && i < o->settings->n; i++) {
+        Status st = session_set(ss, o->settings->p[i].key, o->settings->p[i].value, err);
+        if (st != OK) {
+            session_close(ss);
+            return st;
+        }
+    }
+    *ret = ss;
+    return OK;
+}
+
+void session_close(Session *ss)
+{
+    if (!ss)
+        return;
+    Arena *a = ss->arena;
+    pthread_mutex_destroy(&ss->lock);
+    arena_destroy(a);
+}
+
+Service *session_service(Session *ss) { return ss->svc; }
+
+void session_cancel(Session *ss)
+{
+    pthread_mutex_lock(&ss->lock);
+    ss->cancelled = 1;
+    if (ss->conn)
+        duck_interrupt(ss->conn);
+    pthread_mutex_unlock(&ss->lock);
+}
+
+static void attach(Session *ss, DuckConn *c)
+{
+    pthread_mutex_lock(&ss->lock);
+    ss->conn = c;
+    if (c)
+        ss->cancelled = 0;
+    pthread_mutex_unlock(&ss->lock);
+}
+
+char session_tx(const Session *ss) { return ss->tx; }
+
+void session_failed(Session *ss)
+{
+    if (ss->tx == 'T')
+        ss->tx = 'E';
+}
+
+/* ---- notices --------------------------------------------------------------------------------------------------------------- */
+
+void session_note(Session *ss, const char *severity, const char *sqlstate, const char *fmt, ...)
+{
+    Notice n = {0};
+    va_list ap;
+
+    if (ss->notices_read == ss->notices.n)
+        ss->notices.n = ss->notices_read = 0;
+    snprintf(n.severity, sizeof n.severity, "%s", severity);
+    snprintf(n.sqlstate, sizeof n.sqlstate, "%s", sqlstate);
+    va_start(ap, fmt);
+    vsnprintf(n.message, sizeof n.message, fmt, ap);
+    va_end(ap);
+    vec_push(ss->arena, &ss->notices, n);
+}
+
+int session_notice(Session *ss, Notice *ret)
+{
+    if (ss->notices_read >= ss->notices.n)
+        return 0;
+    *ret = ss->notices.p[ss->notices_read++];
+    return 1;
+}
+
+/* ---- parsing ------------------------------------------------------------------------------------------------------------------ */
+
+/* psql and drivers ask pg_catalog in PostgreSQL's words whatever the session speaks. */
+static Dialect dialect_of(const Session *ss, Str text)
+{
+    if (ss->dialect == DIALECT_SPARK && (str_find(text, S("pg_catalog.")) >= 0 || str_find(text, S("pg_type")) >= 0 || str_find(text, S("information_schema.")) >= 0))
+        return DIALECT_POSTGRES;
+    return ss->dialect;
+}
+
+Status session_parse(Session *ss, Arena *a, Str text, Batch **ret, size_t *n, Error *err)
+{
+    Batch *b = arena_new(a, Batch);
+
+    *b = (Batch){ .arena = a, .text = str_dup(a, text), .dialect = dialect_of(ss, text) };
+    TRY(sql_parse(a, b->dialect, b->text, &b->stmts, err));
+    *n = b->stmts.n;
+    *ret = b;
+    return OK;
+}
+
+/* ---- dispatch --------------------------------------------------------------------------------------------------------------------- */
+
+static Status do_transaction(Run *r, Rows *rows, Error *err UNUSED)
+{
+    Session *ss = r->ss;
+
+    if (r->st->kind == ST_BEGIN) {
+        if (ss->tx == 'T')
+            session_note(ss, "WARNING", "25001", "there is already a transaction in progress");
+        ss->tx = 'T';
+        ss->tx_wrote = 0;
+        rows_command(rows, "BEGIN");
+        return OK;
+    }
+    if (r->st->kind == ST_ROLLBACK && ss->tx_wrote)
+        session_note(ss, "WARNING", "01000", "statements of this transaction that changed tables were committed one by one and stay");
+    rows_command(rows, r->st->kind == ST_COMMIT && ss->tx != 'E' ? "COMMIT" : "ROLLBACK");
+    ss->tx = 'I';
+    return OK;
+}
+
+static Status do_noop(Run *r, Rows *rows, Error *err UNUSED)
+{
+    rows_command(rows, r->st->kind == ST_DISCARD ? "DISCARD ALL" : "OK");
+    return OK;
+}
+
+static Status do_prepare(Run *r, Rows *rows, Error *err)
+{
+    Session *ss = r->ss;
+    Str name = str_dup(ss->arena, r->st->stmt_name);
+
+    if (r->st->kind == ST_DEALLOCATE) {
+        if (name.n && !map_del(&ss->prepared, name)) {
+            FAIL(err, E_NOT_FOUND, "prepared statement \"" STR_FMT "\" does not exist", STR_ARG(name));
+            memcpy(err->sqlstate, "26000", 6);
+            return E_NOT_FOUND;
+        }
+        rows_command(rows, "DEALLOCATE");
+        return OK;
+    }
+    return FAIL(err, E_UNSUPPORTED, "PREPARE and EXECUTE as statements are not supported: use the driver's prepared statements");
+}
+
+static const StmtHandler handlers[] = {
+    [ST_QUERY] = do_query, [ST_INSERT] = do_insert, [ST_UPDATE] = do_update, [ST_DELETE] = do_delete, [ST_MERGE] = do_merge,
+    [ST_TRUNCATE] = do_truncate, [ST_CREATE_TABLE] = do_create_table, [ST_DROP_TABLE] = do_drop_table, [ST_ALTER_TABLE] = do_alter_table,
+    [ST_CREATE_VIEW] = do_create_view, [ST_DROP_VIEW] = do_drop_view, [ST_CREATE_NAMESPACE] = do_create_namespace,
+    [ST_DROP_NAMESPACE] = do_drop_namespace, [ST_ALTER_NAMESPACE] = do_alter_namespace, [ST_USE] = do_use, [ST_CREATE_MV] = do_create_mv,
+    [ST_DROP_MV] = do_drop_mv, [ST_REFRESH_MV] = do_refresh_mv, [ST_ALTER_MV] = do_alter_mv, [ST_SHOW] = do_show, [ST_DESCRIBE] = do_describe,
+    [ST_EXPLAIN] = do_explain, [ST_CALL] = do_call, [ST_SET] = do_set, [ST_RESET] = do_set, [ST_SHOW_SETTING] = do_set,
+    [ST_BEGIN] = do_transaction, [ST_COMMIT] = do_transaction, [ST_ROLLBACK] = do_transaction, [ST_PREPARE] = do_prepare,
+    [ST_EXECUTE] = do_prepare, [ST_DEALLOCATE] = do_prepare, [ST_COPY] = do_copy, [ST_DISCARD] = do_noop, [ST_NOOP] = do_noop,
+};
+
+static bool changes_something(StmtKind k)
+{
+    return k == ST_INSERT || k == ST_UPDATE || k == ST_DELETE || k == ST_MERGE || k == ST_TRUNCATE || (k >= ST_CREATE_TABLE && k <= ST_ALTER_MV && k != ST_USE);
+}
+
+static Status refuse_in_failed(Session *ss, const Stmt *st, Error *err)
+{
+    if (ss->tx != 'E' || st->kind == ST_ROLLBACK || st->kind == ST_COMMIT)
+        return OK;
+    FAIL(err, E_INVALID, "current transaction is aborted, commands ignored until end of transaction block");
+    memcpy(err->sqlstate, "25P02", 6);
+    return E_INVALID;
+}
+
+static Status dispatch(Run *r, Rows *rows, Error *err)
+{
+    StmtHandler h = (size_t)r->st->kind < COUNT_OF(handlers) ? handlers[r->st->kind] : NULL;
+    if (!h)
+        return FAIL(err, E_UNSUPPORTED, "this statement is not supported");
+    return h(r, rows, err);
+}
+
+Status session_run(Session *ss, Batch *b, size_t i, const Value *params, size_t nparams, Rows **ret, Error *err)
+{
+    Arena *a = arena_create();
+    Rows *rows = arena_new(a, Rows);
+    StmtVec again = {0};
+    const Stmt *st = b->stmts.p[i];
+
+    rows->run = (Run){ .ss = ss, .svc = ss->svc, .a = a, .params = params, .nparams = nparams, .now_us = clock_us() };
+    rows->changed = -1;
+    Status s = refuse_in_failed(ss, st, err);
+    /* binding changes the tree: every run has a tree of its own, with positions as in the whole text */
+    if (s == OK)
+        s = sql_parse(a, b->dialect, b->text, &again, err);
+    if (s == OK)
+        s = duck_connect(ss->svc->engine, &rows->run.c, err);
+    if (s == OK) {
+        rows->run.st = again.p[i];
+        attach(ss, rows->run.c);
+        uint64_t ticket = watch_begin(ss->svc->watch, ss);
+        s = dispatch(&rows->run, rows, err);
+        if (watch_end(ss->svc->watch, ticket) && s == E_CANCELLED)
+            s = FAIL(err, E_TIMEOUT, "canceling statement due to statement timeout");
+        if (s == OK && changes_something(st->kind))
+            ss->tx_wrote = ss->tx != 'I';
+    }
+    if (s != OK) {
+        session_failed(ss);
+        rows_close(rows);
+        return s;
+    }
+    *ret = rows;
+    return OK;
+}
+
+/* ---- rows ----------------------------------------------------------------------------------------------------------------------------- */
+
+size_t rows_ncols(const Rows *r) { return r->columns.n; }
+const RowColumn *rows_col(const Rows *r, size_t i) { return &r->columns.p[i]; }
+const Stmt *rows_copy(const Rows *r) { return r->copy; }
+
+static Status next_streamed(Rows *r, Arena *a, Value *cells, int *has, Error *err)
+{
+    if (r->chunk_at == r->chunk_rows) {
+        TRY(duck_next(r->result, &r->chunk_rows, err));
+        r->chunk_at = 0;
+    }
+    *has = r->chunk_rows > 0;
+    for (size_t i = 0; *has && i < r->columns.n; i++)
+        cells[i] = duck_value(a, r->result, i, r->chunk_at);
+    r->chunk_at += (size_t)*has;
+    return OK;
+}
+
+Status rows_next(Rows *r, Arena *a, Value *cells, int *has, Error *err)
+{
+    if (r->result) {
+        Status s = next_streamed(r, a, cells, has, err);
+        if (s != OK)
+            session_failed(r->run.ss);
+        return s;
+    }
+    *has = r->at < r->memory.n;
+    if (*has)
+        memcpy(cells, r->memory.p[r->at++], sizeof(Value) * r->columns.n);
+    return OK;
+}
+
+Str rows_tag(Rows *r, Arena *a, int64_t nrows)
+{
+    if (!r->tag)
+        return str_fmt(a, "SELECT %lld", (long long)nrows);
+    if (!r->tag_counts)
+        return str_c(r->tag);
+    return str_fmt(a, "%s %lld", r->tag, (long long)(r->changed >= 0 ? r->changed : nrows));
+}
+
+void rows_close(Rows *r)
+{
+    if (!r)
+        return;
+    Session *ss = r->run.ss;
+    duck_result_free(r->result);
+    pthread_mutex_lock(&ss->lock);
+    if (ss->conn == r->run.c)
+        ss->conn = NULL;
+    pthread_mutex_unlock(&ss->lock);
+    duck_disconnect(r->run.c);
+    arena_destroy(r->run.a);                          /* r itself lives there */
+}
+
+void rows_column(Rows *rows, const char *name, DataTypeKind kind)
+{
+    vec_push(rows->run.a, &rows->columns, ((RowColumn){ str_c(name), { .kind = kind } }));
+}
+
+Value *rows_row(Rows *rows)
+{
+    Value *row = arena_array(rows->run.a, Value, rows->columns.n + 1);
+    for (size_t i = 0; i < rows->columns.n; i++)
+        row[i].kind = DT_NULL;
+    vec_push(rows->run.a, &rows->memory, row);
+    return row;
+}
+
+void cell_str(Rows *rows, Value *row, size_t i, Str s)
+{
+    row[i] = (Value){ .kind = DT_STRING, .type = &rows->columns.p[i].type, .string = str_dup(rows->run.a, s) };
+}
+
+void cell_int(Rows *rows, Value *row, size_t i, int64_t v)
+{
+    row[i] = (Value){ .kind = rows->columns.p[i].type.kind, .type = &rows->columns.p[i].type, .integer = v };
+}
+
+void cell_bool(Rows *rows, Value *row, size_t i, int truth)
+{
+    row[i] = (Value){ .kind = DT_BOOL, .type = &rows->columns.p[i].type, .boolean = truth != 0 };
+}
+
+void rows_command(Rows *rows, const char *tag)
+{
+    rows->tag = tag;
+    rows->tag_counts = 0;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* session_int.h - shared by the files that carry out SQL statements. */
+#ifndef FIRN_SESSION_INT_H
+#define FIRN_SESSION_INT_H
+
+#include "service/service.h"
+
+struct Session {
+    Service *svc;
+    Arena *arena;                     /* lives as long as the session */
+    Principal principal;
+    Dialect dialect;
+    Str database, application;
+    Props settings;
+    Str catalog_name, namespace;      /* current */
+    char tx;
+    int tx_wrote;
+    Map prepared;                     /* PREPARE name: text */
+    pthread_mutex_t lock;             /* guards conn and cancelled */
+    DuckConn *conn;                   /* of the statement that runs now */
+    int cancelled;
+    struct { Notice *p; size_t n, cap; } notices;
+    size_t notices_read;
+};
+
+struct Batch { Arena *arena; Str text; StmtVec stmts; Dialect dialect; };
+
+/* One statement under way. */
+typedef struct Run {
+    Session *ss;
+    Service *svc;
+    Arena *a;                         /* freed by rows_close */
+    DuckConn *c;
+    const Stmt *st;
+    const Value *params;
+    size_t nparams;
+    int64_t now_us;
+    int catalogs_filled, view_depth;
+    struct { LakeRelation *p; size_t n, cap; } relations;
+} Run;
+
+struct Rows {
+    Run run;
+    RowColumns columns;
+    DuckResult *result;               /* streamed; or */
+    struct { Value **p; size_t n, cap; } memory;       /* rows made here */
+    size_t at, chunk_rows, chunk_at;
+    const char *tag;                  /* "SELECT", "INSERT 0", "CREATE TABLE" */
+    int64_t changed;                  /* -1: the number of rows sent */
+    int tag_counts;                   /* the tag ends in a number */
+    const Stmt *copy;
+    struct CopyIn *copy_in;
+};
+
+/* ---- names ------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Name { Str catalog_id, catalog_name, namespace, name; Str metadata_table; Str ref; } Name;
+/* A relation's full name by the session's rules; the relation need not exist. */
+NODISCARD Status name_resolve(Run *r, const StrVec *parts, Name *ret, Error *err);
+NODISCARD Status name_catalog(Run *r, Str sql_name, Str *id, Error *err);
+/* catalog and namespace of SHOW TABLES IN x.y, CREATE NAMESPACE x.y, USE. */
+NODISCARD Status name_namespace(Run *r, const StrVec *parts, Name *ret, Error *err);
+NODISCARD Status open_table(Run *r, const StrVec *parts, Name *name, LakeTable *ret, Error *err);
+Str name_display(Arena *a, const Name *n);
+/* Messages in the dialect's words: E_NOT_FOUND for a table. */
+NODISCARD Status table_not_found(Run *r, const StrVec *parts, int position, Error *err);
+
+void run_binder(Run *r, Binder *b);
+Printer run_printer(Run *r);
+
+NODISCARD Status run_ask(Run *r, Action action, const char *api, const CatRelation *rel, Error *err);
+
+/* ---- statements: each fills rows ------------------------------------------------------------------------------------------ */
+
+typedef Status (*StmtHandler)(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_query(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_insert(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_delete(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_update(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_merge(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_truncate(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_create_table(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_drop_table(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_alter_table(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_create_view(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_drop_view(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_create_namespace(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_drop_namespace(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_alter_namespace(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_use(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_create_mv(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_drop_mv(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_refresh_mv(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_alter_mv(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_show(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_describe(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_explain(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_call(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_set(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_copy(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_comment(Run *r, Rows *rows, Error *err);
+
+/* ---- rows made here -------------------------------------------------------------------------------------------------------- */
+
+void rows_column(Rows *rows, const char *name, DataTypeKind kind);
+Value *rows_row(Rows *rows);                              /* a new row of nulls */
+void cell_str(Rows *rows, Value *row, size_t i, Str s);
+void cell_int(Rows *rows, Value *row, size_t i, int64_t v);
+void cell_bool(Rows *rows, Value *row, size_t i, int truth);
+void rows_command(Rows *rows, const char *tag);           /* a statement without rows */
+
+void session_note(Session *ss, const char *severity, const char *sqlstate, const char *fmt, ...) PRINTF_LIKE(4, 5);
+Str setting_get(const Session *ss, Str key, Str fallback);
+bool setting_on(const Session *ss, Str key);
+
+#endif
