@@ -26,7 +26,7 @@ enum MHD_Result answer_queue(HttpExchange *x)
     if (!r)
         return MHD_NO;
     for vec_each(KeyValue, h, &x->ans.headers)
-        MHD_add_response_header(r, str_z(x->arena, h->key), str_z(x->arena, h->value));
+        MHD_add_response_header(r, str_z(x->arena, h->key), h->value.n ? str_z(x->arena, h->value) : " ");   /* MHD takes no empty value */
     MHD_add_response_header(r, "x-amz-request-id", str_z(x->arena, x->req.request_id));
     MHD_add_response_header(r, "Server", "firn");
     x->queued = 1;

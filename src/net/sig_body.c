@@ -300,7 +300,7 @@ static Status fill(SigBody *b, Error *err)
 
 static Status bad(Error *err, const char *kind, const char *why)
 {
-    FAIL(err, E_INVALID, "%s", why);
+    (void)FAIL(err, E_INVALID, "%s", why);
     strncpy(err->kind, kind, sizeof err->kind - 1);
     return E_INVALID;
 }

@@ -100,7 +100,7 @@ Status sig_fail(Error *err, const char *kind, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    FAIL(err, E_AUTH, "%s", text);
+    (void)FAIL(err, E_AUTH, "%s", text);
     snprintf(err->kind, sizeof err->kind, "%s", kind);
     return E_AUTH;
 }

@@ -114,7 +114,7 @@ static Status delete_row(Db *db, void *arg, Error *err)
 
 static Status missing(Str name, Error *err)
 {
-    FAIL(err, E_NOT_FOUND, "bucket '" STR_FMT "' does not exist", STR_ARG(name));
+    (void)FAIL(err, E_NOT_FOUND, "bucket '" STR_FMT "' does not exist", STR_ARG(name));
     strcpy(err->kind, "NoSuchBucket");
     return E_NOT_FOUND;
 }

@@ -272,10 +272,12 @@ static Status check_condition(const PutCondition *cond, const ObjectRow *old, Er
         return OK;
     if (cond->if_none_match && old)
         return FAIL(err, E_CONFLICT, "object '" STR_FMT "' exists", STR_ARG(old->info.key));
+    if (cond->unless_etag.n && old && str_eq(cond->unless_etag, old->info.etag))
+        return FAIL(err, E_CONFLICT, "object '" STR_FMT "' has this ETag", STR_ARG(old->info.key));
     if (!cond->if_match.n)
         return OK;
     if (!old) {
-        FAIL(err, E_CONFLICT, "the object to replace does not exist");
+        (void)FAIL(err, E_CONFLICT, "the object to replace does not exist");
         strcpy(err->kind, "NoSuchKey");
         return E_CONFLICT;
     }
@@ -287,7 +289,7 @@ static Status check_condition(const PutCondition *cond, const ObjectRow *old, Er
 
 static Status no_such_key(Str bucket, Str key, Error *err)
 {
-    FAIL(err, E_NOT_FOUND, "object 's3://" STR_FMT "/" STR_FMT "' does not exist", STR_ARG(bucket), STR_ARG(key));
+    (void)FAIL(err, E_NOT_FOUND, "object 's3://" STR_FMT "/" STR_FMT "' does not exist", STR_ARG(bucket), STR_ARG(key));
     strcpy(err->kind, "NoSuchKey");
     return E_NOT_FOUND;
 }

@@ -57,7 +57,8 @@ typedef struct ObjectInfo {
     StrVec part_sizes;            /* multipart: decimal sizes in order */
 } ObjectInfo;
 
-typedef struct PutCondition { int if_none_match; Str if_match; } PutCondition;    /* if_match: an etag, "*" or empty */
+/* if_none_match: there must be no object. if_match: an etag, "*" or empty. unless_etag: the object, if any, has another etag. */
+typedef struct PutCondition { int if_none_match; Str if_match, unless_etag; } PutCondition;
 
 /* Writing: open, add bytes, then commit or abandon.  Nothing is visible before the commit. */
 typedef struct StoreWriter StoreWriter;

@@ -46,7 +46,7 @@ Status store_upload_get(Store *s, Arena *a, Str bucket, Str key, Str id, UploadI
     TRY(reader_take(s->index, &r, err));
     TRY(find_upload(r.db, a, id, &u, err));
     if (!str_eq(u.bucket, bucket) || !str_eq(u.key, key)) {
-        FAIL(err, E_NOT_FOUND, "upload '" STR_FMT "' is of another object", STR_ARG(id));
+        (void)FAIL(err, E_NOT_FOUND, "upload '" STR_FMT "' is of another object", STR_ARG(id));
         strcpy(err->kind, "NoSuchUpload");
         return E_NOT_FOUND;
     }
@@ -212,7 +212,7 @@ static Status add_part(Store *s, Db *db, Str upload, const PartInfo *want, bool 
 
 static Status bad_part(Error *err, const char *kind, int number, const char *why)
 {
-    FAIL(err, E_INVALID, "part %d %s", number, why);
+    (void)FAIL(err, E_INVALID, "part %d %s", number, why);
     snprintf(err->kind, sizeof err->kind, "%s", kind);
     return E_INVALID;
 }
@@ -299,7 +299,7 @@ static Status find_upload(Db *db, Arena *a, Str id, UploadInfo *ret, Error *err)
     TRY(q_done(&q, err));
     if (found)
         return OK;
-    FAIL(err, E_NOT_FOUND, "upload '" STR_FMT "' does not exist: it was completed, aborted or never started", STR_ARG(id));
+    (void)FAIL(err, E_NOT_FOUND, "upload '" STR_FMT "' does not exist: it was completed, aborted or never started", STR_ARG(id));
     strcpy(err->kind, "NoSuchUpload");
     return E_NOT_FOUND;
 }
