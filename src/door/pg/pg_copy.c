@@ -106,7 +106,7 @@ static void text_field(const PgCopy *c, PgOut *o, Str s)
         const char *hit = s.p[i] ? strchr(special, s.p[i]) : NULL;
         if (hit || s.p[i] == '\\' || s.p[i] == c->delimiter)
             pg_out_u8(o, '\\');
-        pg_out_u8(o, hit && s.p[i] != c->delimiter ? letter[hit - special] : s.p[i]);
+        pg_out_u8(o, hit ? letter[hit - special] : s.p[i]);
     }
 }
 

@@ -17,7 +17,7 @@ static Status fail_state(Error *err, Status s, const char *sqlstate)
 
 static Status violation(const char *message, Error *err)
 {
-    FAIL(err, E_INVALID, "invalid %s message", message);
+    (void)FAIL(err, E_INVALID, "invalid %s message", message);
     return fail_state(err, E_INVALID, "08P01");
 }
 
@@ -103,7 +103,7 @@ Status pg_forget(PgConn *c, const PgCursor *cur, Error *err)
         statement_free(c, s);
     if (cur->forget_all || s)
         return OK;
-    FAIL(err, E_NOT_FOUND, "prepared statement \"" STR_FMT "\" does not exist", STR_ARG(str_sub(cur->forget, 0, 100)));
+    (void)FAIL(err, E_NOT_FOUND, "prepared statement \"" STR_FMT "\" does not exist", STR_ARG(str_sub(cur->forget, 0, 100)));
     return fail_state(err, E_NOT_FOUND, "26000");
 }
 
@@ -113,9 +113,9 @@ static Status find_statement(PgConn *c, Str name, PgStatement **ret, Error *err)
     if (*ret)
         return OK;
     if (name.n)
-        FAIL(err, E_NOT_FOUND, "prepared statement \"" STR_FMT "\" does not exist", STR_ARG(str_sub(name, 0, 100)));
+        (void)FAIL(err, E_NOT_FOUND, "prepared statement \"" STR_FMT "\" does not exist", STR_ARG(str_sub(name, 0, 100)));
     else
-        FAIL(err, E_NOT_FOUND, "unnamed prepared statement does not exist");
+        (void)FAIL(err, E_NOT_FOUND, "unnamed prepared statement does not exist");
     return fail_state(err, E_NOT_FOUND, "26000");
 }
 
@@ -124,7 +124,7 @@ static Status find_portal(PgConn *c, Str name, PgPortal **ret, Error *err)
     *ret = portal_of(c, name);
     if (*ret)
         return OK;
-    FAIL(err, E_NOT_FOUND, "portal \"" STR_FMT "\" does not exist", STR_ARG(str_sub(name, 0, 100)));
+    (void)FAIL(err, E_NOT_FOUND, "portal \"" STR_FMT "\" does not exist", STR_ARG(str_sub(name, 0, 100)));
     return fail_state(err, E_NOT_FOUND, "34000");
 }
 
@@ -166,7 +166,7 @@ static Status read_oids(PgIn *in, PgStatement *s, Error *err)
 static Status check_name(PgConn *c, Str name, Error *err)
 {
     if (name.n && statement_of(c, name)) {
-        FAIL(err, E_EXISTS, "prepared statement \"" STR_FMT "\" already exists", STR_ARG(str_sub(name, 0, 100)));
+        (void)FAIL(err, E_EXISTS, "prepared statement \"" STR_FMT "\" already exists", STR_ARG(str_sub(name, 0, 100)));
         return fail_state(err, E_EXISTS, "42P05");
     }
     if (c->nstatements >= PG_STATEMENTS)
@@ -179,7 +179,7 @@ static Status prepare(PgConn *c, PgStatement *s, PgIn *in, Error *err)
     c->text = pg_in_cstr(in);                            /* the message's own: it outlives a failed statement */
     s->text = str_dup(s->arena, c->text);
     if (!str_is_utf8(s->text)) {
-        FAIL(err, E_INVALID, "invalid byte sequence for encoding \"UTF8\" in the query");
+        (void)FAIL(err, E_INVALID, "invalid byte sequence for encoding \"UTF8\" in the query");
         return fail_state(err, E_INVALID, "22021");
     }
     TRY(read_oids(in, s, err));
@@ -229,7 +229,7 @@ static Status read_formats(Arena *a, PgIn *in, Formats *ret, Error *err)
     for (size_t i = 0; i < n; i++) {
         int16_t f = pg_in_i16(in);
         if (f != 0 && f != 1) {
-            FAIL(err, E_INVALID, "unsupported format code: %d", f);
+            (void)FAIL(err, E_INVALID, "unsupported format code: %d", f);
             return fail_state(err, E_INVALID, "08P01");
         }
         vec_push(a, ret, f);
@@ -265,11 +265,11 @@ static Status read_params(PgPortal *p, PgIn *in, const Formats *formats, Error *
     if (in->bad || n * 4 > pg_in_left(in))
         return violation("Bind", err);
     if (formats->n > 1 && formats->n != n) {
-        FAIL(err, E_INVALID, "bind message has %zu parameter formats but %zu parameters", formats->n, n);
+        (void)FAIL(err, E_INVALID, "bind message has %zu parameter formats but %zu parameters", formats->n, n);
         return fail_state(err, E_INVALID, "08P01");
     }
     if (n != want) {
-        FAIL(err, E_INVALID, "bind message supplies %zu parameters, but the prepared statement requires %zu", n, want);
+        (void)FAIL(err, E_INVALID, "bind message supplies %zu parameters, but the prepared statement requires %zu", n, want);
         return fail_state(err, E_INVALID, "08P01");
     }
     p->nparams = n;
@@ -290,7 +290,7 @@ static Status bind(PgPortal *p, PgIn *in, Error *err)
     if (!pg_in_done(in))
         return violation("Bind", err);
     if (results.n > 1 && results.n != columns) {
-        FAIL(err, E_INVALID, "bind message has %zu result formats but query has %zu columns", results.n, columns);
+        (void)FAIL(err, E_INVALID, "bind message has %zu result formats but query has %zu columns", results.n, columns);
         return fail_state(err, E_INVALID, "08P01");
     }
     p->formats.p = results.p;
@@ -309,7 +309,7 @@ static Status on_bind(PgConn *c, PgIn *in, Error *err)
     c->text = s->text;
     PgPortal *old = portal_of(c, name);
     if (old && name.n) {
-        FAIL(err, E_EXISTS, "cursor \"" STR_FMT "\" already exists", STR_ARG(str_sub(name, 0, 100)));
+        (void)FAIL(err, E_EXISTS, "cursor \"" STR_FMT "\" already exists", STR_ARG(str_sub(name, 0, 100)));
         return fail_state(err, E_EXISTS, "42P03");
     }
     if (old)
@@ -421,7 +421,7 @@ static Status on_execute(PgConn *c, PgIn *in, Error *err)
         return OK;
     }
     if (p->done && !p->cursor.columns.n) {
-        FAIL(err, E_INVALID, "portal \"" STR_FMT "\" cannot be run", STR_ARG(str_sub(name, 0, 100)));
+        (void)FAIL(err, E_INVALID, "portal \"" STR_FMT "\" cannot be run", STR_ARG(str_sub(name, 0, 100)));
         return fail_state(err, E_INVALID, "55000");
     }
     if (p->statement)

@@ -80,7 +80,7 @@ typedef struct PgWire {
     size_t body_cap;
     PgOut out;
     int64_t deadline_us;                         /* monotonic; 0: none */
-    int dead;                                    /* nothing goes in or out any more */
+    int dead, ended;                             /* nothing goes in or out any more; nothing comes in */
 } PgWire;
 void pg_wire_init(PgWire *w, int fd);
 void pg_wire_done(PgWire *w);                    /* closes */

@@ -22,7 +22,7 @@ static const char *type_word(DataTypeKind k)
 
 static Status bad(const DataType *t, Str text, const char *sqlstate, Error *err)
 {
-    FAIL(err, E_INVALID, "invalid input syntax for type %s: \"" STR_FMT "\"", type_word(t->kind), STR_ARG(str_sub(text, 0, 80)));
+    (void)FAIL(err, E_INVALID, "invalid input syntax for type %s: \"" STR_FMT "\"", type_word(t->kind), STR_ARG(str_sub(text, 0, 80)));
     snprintf(err->sqlstate, sizeof err->sqlstate, "%s", sqlstate);
     return E_INVALID;
 }
@@ -252,6 +252,13 @@ static bool element_text(ArrayText *r, Str *ret, int *quoted)
     return *quoted || keep > 0;
 }
 
+static const DataType *list_of(Arena *a, const DataType *element)
+{
+    DataType *t = arena_new(a, DataType);
+    *t = (DataType){ .kind = DT_LIST, .nchildren = 1, .children = (DataType *)element };
+    return t;
+}
+
 static Status parse_array(ArrayText *r, const DataType *t, Value *ret, Error *err);
 
 static Status parse_element(ArrayText *r, const DataType *child, Value *ret, Error *err)
@@ -263,9 +270,7 @@ static Status parse_element(ArrayText *r, const DataType *child, Value *ret, Err
     if (r->at < r->s.n && r->s.p[r->at] == '{') {
         if (child->kind == DT_LIST)
             return parse_array(r, child, ret, err);
-        DataType *list = arena_new(r->a, DataType);        /* more dimensions than the type shows */
-        *list = (DataType){ .kind = DT_LIST, .nchildren = 1, .children = (DataType *)child };
-        return parse_array(r, list, ret, err);
+        return parse_array(r, list_of(r->a, child), ret, err);
     }
     if (!element_text(r, &text, &quoted))
         return bad(&(DataType){ .kind = DT_LIST }, r->s, "22P02", err);
@@ -290,6 +295,8 @@ static Status parse_array(ArrayText *r, const DataType *t, Value *ret, Error *er
         vec_push(r->a, &items, v);
     }
     r->depth--;
+    if (items.n && items.p[0].kind == DT_LIST && t->children[0].kind != DT_LIST)
+        t = list_of(r->a, items.p[0].type);               /* more dimensions than the type shows */
     *ret = (Value){ .kind = DT_LIST, .type = t };
     ret->items.p = items.p;
     ret->items.n = items.n;
@@ -409,7 +416,7 @@ Status pg_value_parse(Arena *a, const DataType *t, int32_t oid, int format, Str 
     if (format == 1)
         return pg_binary_parse(a, t, oid, bytes, ret, err);
     if (!str_is_utf8(bytes) || (bytes.n && memchr(bytes.p, 0, bytes.n))) {
-        FAIL(err, E_INVALID, "invalid byte sequence for encoding \"UTF8\" in a parameter");
+        (void)FAIL(err, E_INVALID, "invalid byte sequence for encoding \"UTF8\" in a parameter");
         snprintf(err->sqlstate, sizeof err->sqlstate, "22021");
         return E_INVALID;
     }

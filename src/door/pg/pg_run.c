@@ -68,11 +68,19 @@ static void send_copy_start(PgConn *c, char type, const PgCopy *copy, size_t n)
     pg_out_end(o);
 }
 
-static Status send_copy_row(PgConn *c, const PgCopy *copy, const PgColumns *columns, const Value *cells, Error *err)
+/* The signature of the binary format goes before the first row, or the trailer, in the same message, as PostgreSQL's does. */
+static void begin_copy_data(PgConn *c, const PgCopy *copy, const PgColumns *columns, int first)
+{
+    pg_out_begin(&c->wire.out, 'd');
+    if (first && copy->format == PG_COPY_BINARY)
+        pg_copy_header_out(copy, &c->wire.out, columns);
+}
+
+static Status send_copy_row(PgConn *c, const PgCopy *copy, const PgColumns *columns, const Value *cells, int first, Error *err)
 {
     PgOut *o = &c->wire.out;
 
-    pg_out_begin(o, 'd');
+    begin_copy_data(c, copy, columns, first);
     Status s = pg_copy_row_out(copy, o, columns, cells, err);
     if (s == OK && o->bad)
         s = FAIL(err, E_LIMIT, "a row is longer than %d bytes", PG_ROW_BYTES);
@@ -84,19 +92,19 @@ static Status send_copy_row(PgConn *c, const PgCopy *copy, const PgColumns *colu
     return s;
 }
 
-static void send_copy_header(PgConn *c, const PgCopy *copy, const PgColumns *columns)
+static void send_copy_names(PgConn *c, const PgCopy *copy, const PgColumns *columns)
 {
-    if (copy->format != PG_COPY_BINARY && !copy->header)
+    if (copy->format == PG_COPY_BINARY || !copy->header)
         return;
     pg_out_begin(&c->wire.out, 'd');
     pg_copy_header_out(copy, &c->wire.out, columns);
     pg_out_end(&c->wire.out);
 }
 
-static void send_copy_trailer(PgConn *c, const PgCopy *copy)
+static void send_copy_end(PgConn *c, const PgCopy *copy, const PgColumns *columns, int first)
 {
     if (copy->format == PG_COPY_BINARY) {
-        pg_out_begin(&c->wire.out, 'd');
+        begin_copy_data(c, copy, columns, first);
         pg_out_i16(&c->wire.out, -1);
         pg_out_end(&c->wire.out);
     }
@@ -111,7 +119,7 @@ Status pg_run_copy_out(PgConn *c, PgCursor *cur, int64_t *rows, Error *err)
 
     TRY(pg_copy_options(&cur->copy_options, &copy, err));
     send_copy_start(c, 'H', &copy, cur->columns.n);
-    send_copy_header(c, &copy, &cur->columns);
+    send_copy_names(c, &copy, &cur->columns);
     while (cur->next) {
         int has = 0;
         TRY(pg_check_cancel(c, err));
@@ -119,10 +127,10 @@ Status pg_run_copy_out(PgConn *c, PgCursor *cur, int64_t *rows, Error *err)
         TRY(cur->next(cur, a, cells, &has, err));
         if (!has)
             break;
-        TRY(send_copy_row(c, &copy, &cur->columns, cells, err));
+        TRY(send_copy_row(c, &copy, &cur->columns, cells, *rows == 0, err));
         ++*rows;
     }
-    send_copy_trailer(c, &copy);
+    send_copy_end(c, &copy, &cur->columns, *rows == 0);
     return OK;
 }
 
@@ -144,7 +152,7 @@ static Status copy_failed(Str body, Error *err)
 {
     PgIn in = pg_in(body);
     Str why = pg_in_cstr(&in);
-    FAIL(err, E_CANCELLED, "COPY from stdin failed: " STR_FMT, STR_ARG(str_sub(why, 0, 500)));
+    (void)FAIL(err, E_CANCELLED, "COPY from stdin failed: " STR_FMT, STR_ARG(str_sub(why, 0, 500)));
     snprintf(err->sqlstate, sizeof err->sqlstate, "57014");
     return E_CANCELLED;
 }
@@ -164,7 +172,7 @@ static Status copy_message(PgConn *c, PgCopyIn *in, int *end, Error *err)
     case 'f': return copy_failed(body, err);
     case 'H': case 'S': return OK;                        /* of the extended protocol: ignored here, PostgreSQL 55.2.6 */
     default:
-        FAIL(err, E_INVALID, "unexpected message type 0x%02X during COPY from stdin", (unsigned char)type);
+        (void)FAIL(err, E_INVALID, "unexpected message type 0x%02X during COPY from stdin", (unsigned char)type);
         snprintf(err->sqlstate, sizeof err->sqlstate, "08P01");
         c->wire.dead = type == 'X';
         return E_INVALID;

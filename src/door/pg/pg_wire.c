@@ -3,7 +3,8 @@
  *
  * The socket does not block; waiting is done by poll, so that a deadline holds and a shutdown from another thread wakes.
  * Invariants: (1) memory grows with the bytes that have arrived, never with the length that was claimed; (2) an idle
- * connection holds no buffer; (3) after `dead` nothing is read or written. */
+ * connection holds no buffer; (3) after `dead` nothing is read or written,
+ * after `ended` nothing is read. */
 #include "door/pg/pg_int.h"
 
 #include <errno.h>
@@ -77,12 +78,16 @@ static Status receive_some(PgWire *w, char *to, size_t n, size_t *got, Error *er
 {
     for (;;) {
         short events;
-        ssize_t r = w->dead ? 0 : receive(w, to, n, &events);
+        ssize_t r = w->dead || w->ended ? 0 : receive(w, to, n, &events);
         if (r > 0) {
             *got = (size_t)r;
             return OK;
         }
-        if (r == 0 || !events)
+        if (r == 0) {                                    /* the other direction may still be open */
+            w->ended = 1;
+            return FAIL(err, E_IO, "the client is gone");
+        }
+        if (!events)
             return gone(w, E_IO, "the client is gone", err);
         TRY(wait_for(w, events, err));
     }
@@ -95,7 +100,7 @@ static Status fill(PgWire *w, Error *err)
 {
     if (w->from == w->to) {
         w->from = w->to = 0;
-        if (!w->dead && !idle_tls(w)) {
+        if (!w->dead && !w->ended && !idle_tls(w)) {
             struct pollfd p = { .fd = w->fd, .events = POLLIN };
             if (poll(&p, 1, 0) == 0) {
                 free(w->in);
@@ -197,7 +202,7 @@ Status pg_wire_message(PgWire *w, size_t limit, char *type, Str *body, Error *er
     *type = (char)pg_in_u8(&in);
     int32_t n = pg_in_i32(&in);
     if (n < 4 || n > PG_MESSAGE_MAX) {
-        FAIL(err, E_INVALID, "invalid message length %d", n);
+        (void)FAIL(err, E_INVALID, "invalid message length %d", n);
         snprintf(err->sqlstate, sizeof err->sqlstate, "08P01");
         return E_INVALID;
     }
