@@ -18,7 +18,9 @@ typedef struct SvcCtx {
     Catalog *catalog;
     Access *access;
     Store *store;
-    Str warehouse_bucket;              /* where the account's tables go by default; empty: the catalog's own */
+    /* Where the account's tables go by default: a bucket, laid out as Glue does (<bucket>/<db>.db/<table>), or a URI (s3://b/x, file:/x), laid
+     * out as Iceberg does (<uri>/<namespace>/<table>). Empty: the catalog's own bucket. */
+    Str warehouse_bucket;
     Str file_root;                     /* folder under which file: locations are allowed; empty: none */
 } SvcCtx;
 
@@ -80,6 +82,8 @@ NODISCARD Status svc_table_rename(const SvcCall *c, const SvcName *from, const S
 typedef enum { SVC_REGISTER_NEW, SVC_REGISTER_OVER } SvcRegister;
 NODISCARD Status svc_table_register(const SvcCall *c, const SvcName *name, Str metadata_location, SvcRegister how, SvcTable *ret, Error *err);
 /* Forgets the name, keeps every file. */
+/* Where the account's tables go: "s3://<bucket>" or the configured URI. */
+NODISCARD Status svc_warehouse_base(const SvcCall *c, Str *ret, Error *err);
 NODISCARD Status svc_table_unregister(const SvcCall *c, const SvcName *name, SvcTable *ret, Error *err);
 /* Storage that reading (and writing) the table needs: its location, and data and metadata paths where properties name others. */
 void svc_table_prefixes(const SvcCall *c, const SvcTable *t, StrVec *ret);

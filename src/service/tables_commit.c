@@ -66,32 +66,41 @@ static Status snapshots_inside(const SvcCall *c, const Pending *p, Error *err)
     return OK;
 }
 
-static Status place(const SvcCall *c, Pending *p, Error *err)
+/* A table made by a commit may come without a location: the catalog chooses. */
+static Status with_location(const SvcCall *c, const Pending *p, IceUpdates *ups, Error *err)
 {
     CatNamespace ns = {0};
+    IceUpdate place = { .kind = UP_SET_LOCATION };
     const SvcName *n = &p->commit->name;
 
-    if (p->exists && str_eq(p->next->location, p->base->location))
+    *ups = p->commit->updates;
+    if (p->exists)
         return OK;
-    if (!p->exists)
-        TRY(cat_namespace_get(c->ctx->catalog, c->a, n->catalog, n->namespace, &ns, err));
-    if (p->next->location.n == 0)
-        return tables_default_location(c, &ns, n->name, p->next->uuid, &p->next->location, err);
-    return tables_location_allowed(c, p->next->location, p->relation.id, err);
+    TRY(cat_namespace_get(c->ctx->catalog, c->a, n->catalog, n->namespace, &ns, err));
+    for vec_each(IceUpdate, up, ups)
+        if (up->kind == UP_SET_LOCATION)
+            return OK;
+    TRY(tables_default_location(c, &ns, n->name, uuid_v4(c->a), &place.text, err));
+    ups->cap = ups->n;                                     /* the caller's array is not touched: growing copies */
+    vec_push(c->a, ups, place);
+    return OK;
 }
 
 static Status plan(const SvcCall *c, Pending *p, Error *err)
 {
-    Str previous = p->exists ? p->relation.metadata_location : (Str){0};
+    IceUpdates ups = {0};
 
     TRY(tables_check_name(&p->commit->name, err));
     TRY(read_base(c, p, err));
+    Str previous = p->exists ? p->relation.metadata_location : (Str){0};
     TRY(ice_requirements_check(p->base, &p->commit->requirements, err));
-    TRY(ice_metadata_apply(c->a, p->base, previous, &p->commit->updates, clock_ms(), &p->next, &p->changed, err));
+    TRY(with_location(c, p, &ups, err));
+    TRY(ice_metadata_apply(c->a, p->base, previous, &ups, clock_ms(), &p->next, &p->changed, err));
     if (!p->changed && p->exists)
         return OK;
     p->changed = 1;
-    TRY(place(c, p, err));
+    if (!p->exists || !str_eq(p->next->location, p->base->location))
+        TRY(tables_location_allowed(c, p->next->location, p->relation.id, err));
     TRY(snapshots_inside(c, p, err));
     p->file = ice_metadata_next_location(c->a, p->next, previous);
     return tables_metadata_allowed(c, p->file, p->next->location, p->relation.id, err);
@@ -178,6 +187,27 @@ static Status commit_all(const SvcCall *c, const SvcCommit *commits, size_t n, P
     return s;
 }
 
+static bool in_log(const IceMetadata *m, Str file)
+{
+    for vec_each(IceLogEntry, e, &m->metadata_log)
+        if (str_eq(e->file, file))
+            return true;
+    return false;
+}
+
+/* write.metadata.delete-after-commit.enabled: metadata files that fell out of the log go, those in the table's own storage. */
+static void delete_old_metadata(const SvcCall *c, const Pending *p)
+{
+    Error ignored;
+
+    if (!p->exists || !p->changed
+        || !str_ieq(props_get(&p->next->properties, S("write.metadata.delete-after-commit.enabled"), S("false")), S("true")))
+        return;
+    for vec_each(IceLogEntry, e, &p->base->metadata_log)
+        if (!in_log(p->next, e->file) && tables_within(c->a, e->file, p->next->location))
+            (void)!store_delete(c->ctx->store, e->file, &ignored);
+}
+
 Status svc_table_commit(const SvcCall *c, const SvcCommit *commit, SvcTable *ret, Error *err)
 {
     Pending p;
@@ -188,6 +218,7 @@ Status svc_table_commit(const SvcCall *c, const SvcCommit *commit, SvcTable *ret
         ret->relation = p.relation;
         return OK;
     }
+    delete_old_metadata(c, &p);
     TRY(tables_get(c, &commit->name, &ret->relation, err));
     ret->relation.metadata_location = p.file;              /* what this commit made, whatever came since */
     return OK;
@@ -213,5 +244,8 @@ Status svc_table_commit_all(const SvcCall *c, const SvcCommit *commits, size_t n
         return FAIL(err, E_LIMIT, "a transaction of %zu tables, limit is %d", n, COMMIT_TABLES_MAX);
     TRY(named_once(c, commits, n, err));
     Pending *ps = arena_array(c->a, Pending, n);
-    return commit_all(c, commits, n, ps, err);
+    TRY(commit_all(c, commits, n, ps, err));
+    for (size_t i = 0; i < n; i++)
+        delete_old_metadata(c, &ps[i]);
+    return OK;
 }

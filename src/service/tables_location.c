@@ -135,19 +135,47 @@ static Status private_bucket(const SvcCall *c, Str uuid, Str *ret, Error *err)
     return OK;
 }
 
+static Str without_slash(Str uri)
+{
+    while (uri.n > 0 && uri.p[uri.n - 1] == '/')
+        uri.n--;
+    return uri;
+}
+
+static bool is_uri(Str bucket) { return str_chr(bucket, ':') >= 0; }
+
+static Status ensure_base(const SvcCall *c, Str bucket, Error *err)
+{
+    Location l = { .bucket = bucket };
+
+    if (is_uri(bucket))
+        TRY(store_parse_location(c->a, bucket, &l, err));
+    return l.file ? OK : ensure_bucket(c, l.bucket, err);
+}
+
 static Status base_of(const SvcCall *c, const CatWarehouse *w, const CatNamespace *ns, Str *ret, Error *err)
 {
     Str given = props_get(&ns->props, S("location"), (Str){0});
     Str bucket = c->ctx->warehouse_bucket.n > 0 ? c->ctx->warehouse_bucket : w->bucket;
+    Str folder = folder_name(c->a, tables_display(c->a, ns->name, (Str){0}));
 
-    if (given.n > 0) {
-        while (given.n > 0 && given.p[given.n - 1] == '/')
-            given.n--;
-        *ret = given;
-        return OK;
-    }
-    *ret = str_fmt(c->a, "s3://" STR_FMT "/" STR_FMT ".db", STR_ARG(bucket), STR_ARG(folder_name(c->a, tables_display(c->a, ns->name, (Str){0}))));
-    return ensure_bucket(c, bucket, err);
+    if (given.n > 0)
+        *ret = without_slash(given);
+    else if (is_uri(bucket))
+        *ret = str_fmt(c->a, STR_FMT "/" STR_FMT, STR_ARG(without_slash(bucket)), STR_ARG(folder));
+    else
+        *ret = str_fmt(c->a, "s3://" STR_FMT "/" STR_FMT ".db", STR_ARG(bucket), STR_ARG(folder));
+    return given.n > 0 ? OK : ensure_base(c, bucket, err);
+}
+
+Status svc_warehouse_base(const SvcCall *c, Str *ret, Error *err)
+{
+    CatWarehouse w = {0};
+
+    TRY(cat_warehouse_get(c->ctx->catalog, c->a, (Str){0}, &w, err));
+    Str bucket = c->ctx->warehouse_bucket.n > 0 ? c->ctx->warehouse_bucket : w.bucket;
+    *ret = is_uri(bucket) ? without_slash(bucket) : str_cat(c->a, S("s3://"), bucket);
+    return OK;
 }
 
 /* A place is used again only when nobody keeps files there: a renamed table keeps its old place. */

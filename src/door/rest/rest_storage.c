@@ -96,19 +96,15 @@ static Json *endpoints(RestCall *c)
     return list;
 }
 
-/* The account's warehouse may also be named by its bucket's URI. */
+/* The account's warehouse may also be named by the URI that its tables go to, or below it. */
 static Status wanted(RestCall *c, Str name, CatWarehouse *ret, Error *err)
 {
-    Location l = {0};
-    CatWarehouse account = {0};
-    Error ignored;
-    Catalog *cat = c->d->o.svc.catalog;
+    Str base = {0};
 
-    TRY(cat_warehouse_get(cat, c->a, (Str){0}, &account, err));
-    Str bucket = c->d->o.svc.warehouse_bucket.n > 0 ? c->d->o.svc.warehouse_bucket : account.bucket;
-    if (str_starts(name, S("s3://")) && store_parse_location(c->a, name, &l, &ignored) == OK && str_eq(l.bucket, bucket))
+    TRY(svc_warehouse_base(&c->svc, &base, err));
+    if (str_starts(name, base) && (name.n == base.n || name.p[base.n] == '/'))
         name = (Str){0};
-    return cat_warehouse_get(cat, c->a, name, ret, err);
+    return cat_warehouse_get(c->d->o.svc.catalog, c->a, name, ret, err);
 }
 
 Status rest_get_config(RestCall *c, Error *err)

@@ -74,6 +74,14 @@ static Status parse_new(RestCall *c, const Json *body, SvcNewView *v, Error *err
     return rest_parse_props(c, body, "properties", &v->properties, err);
 }
 
+/* The reference names wrong definitions so, and clients look at it. */
+static Status argument(Status s, Error *err)
+{
+    if (s == E_INVALID && !err->kind[0])
+        memcpy(err->kind, "IllegalArgumentException", sizeof "IllegalArgumentException");
+    return s;
+}
+
 Status rest_create_view(RestCall *c, Error *err)
 {
     Json *body = NULL;
@@ -81,8 +89,8 @@ Status rest_create_view(RestCall *c, Error *err)
     SvcView v = {0};
 
     TRY(rest_body(c, &body, err));
-    TRY(parse_new(c, body, &n, err));
-    TRY(svc_view_create(&c->svc, &n, &v, err));
+    TRY(argument(parse_new(c, body, &n, err), err));
+    TRY(argument(svc_view_create(&c->svc, &n, &v, err), err));
     answer_view(c, &v);
     return OK;
 }
@@ -111,7 +119,7 @@ Status rest_commit_view(RestCall *c, Error *err)
     SvcView v = {0};
 
     TRY(rest_body(c, &body, err));
-    TRY(svc_view_commit(&c->svc, &name, json_get(body, "requirements"), json_get(body, "updates"), &v, err));
+    TRY(argument(svc_view_commit(&c->svc, &name, json_get(body, "requirements"), json_get(body, "updates"), &v, err), err));
     answer_view(c, &v);
     return OK;
 }
