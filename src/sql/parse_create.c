@@ -75,8 +75,9 @@ static bool column_option(Parser *p, ColumnDef *c)
 
 void p_column_def(Parser *p, ColumnDefs *ret)
 {
-    ColumnDef c = { .position = p_pos(p), .name = p_ident(p) };
+    ColumnDef c = { .position = p_pos(p) };
 
+    c.name = p_ident(p);
     c.type = p_type(p);
     while (column_option(p, &c))
         ;
@@ -168,7 +169,8 @@ static void view_columns(Parser *p, Stmt *s)
 {
     p_need_op(p, '(');
     do {
-        ColumnDef c = { .position = p_pos(p), .name = p_ident(p) };
+        ColumnDef c = { .position = p_pos(p) };
+        c.name = p_ident(p);
         if (p_spark(p) && p_take(p, K_COMMENT))
             c.comment = p_string(p);
         vec_push(p->a, &s->column_names, c.name);

@@ -226,7 +226,12 @@ Stmt *p_noop_stmt(Parser *p);                                 /* COMMENT ON, ANA
 
 /* ---- trees (tree.c) ---------------------------------------------------------------------------------------------- */
 
-/* Height of a tree, counted without recursion, so that it is safe on any tree. */
+typedef enum { TREE_EXPR, TREE_QUERY, TREE_TABLE } TreeNodeKind;
+typedef struct TreeNode { TreeNodeKind kind; void *p; int height; } TreeNode;     /* p: Expr, Query or TableRef */
+typedef enum { TREE_STOP, TREE_ENTER, TREE_PASS } TreeNext;                       /* PASS: not into this node's children */
+typedef TreeNext (*TreeVisit)(void *ctx, TreeNode n);
+/* Without recursion, so safe on any tree. 0: stopped. */
+int tree_walk(TreeNode root, TreeVisit visit, void *ctx);
 int tree_height_expr(Expr *e);
 int tree_height_query(Query *q);
 

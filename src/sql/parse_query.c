@@ -78,8 +78,9 @@ static Query *query_new(Parser *p, BodyKind body, int position)
 
 static void cte(Parser *p, Query *q, int recursive)
 {
-    Cte c = { .position = p_pos(p), .recursive = recursive, .name = p_ident(p) };
+    Cte c = { .position = p_pos(p), .recursive = recursive };
 
+    c.name = p_ident(p);
     if (p_is_op(p, '('))
         p_ident_list(p, &c.columns);
     if (p_spark(p))

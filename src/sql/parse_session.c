@@ -432,6 +432,8 @@ Stmt *p_noop_stmt(Parser *p)
         P_FAIL(p, E_UNSUPPORTED, p_pos(p), "COMMENT ON is not supported; use ALTER TABLE … SET TBLPROPERTIES ('comment' = …)");
         return s_new(p, ST_NOOP);
     }
+    /* SAVEPOINT and RELEASE are harmless as long as nothing is rolled back to: drivers send them around their own
+     * catalog queries. ROLLBACK TO is refused. */
     Str what = str_upper(p->a, p_peek(p, 0)->text);
     return s_noop(p, what);
 }

@@ -126,7 +126,7 @@ Stmt *p_describe(Parser *p)
     Stmt *s = s_new(p, ST_DESCRIBE);
 
     p_next(p);
-    if (p_take(p, K_QUERY) || p_query_starts(p, 0)) {
+    if (p_take(p, K_QUERY) || (!p_is(p, K_TABLE) && p_query_starts(p, 0))) {
         s->what = S("query");
         p_query_as_text(p, s);
         return s;

@@ -52,7 +52,8 @@ static Stmt *session_stmt(Parser *p)
     case K_CLOSE: return p_close(p);
     case K_COPY: return p_copy(p);
     case K_DISCARD: return p_discard(p);
-    case K_COMMENT: case K_ANALYZE: case K_VACUUM: case K_CACHE: case K_UNCACHE: case K_CLEAR: return p_noop_stmt(p);
+    case K_COMMENT: case K_ANALYZE: case K_VACUUM: case K_CACHE: case K_UNCACHE: case K_CLEAR:
+    case K_SAVEPOINT: case K_RELEASE: case K_UNLISTEN: return p_noop_stmt(p);
     default: return refused(p);
     }
 }
@@ -106,10 +107,10 @@ static Stmt *query_stmt(Parser *p)
 static Stmt *refused(Parser *p)
 {
     static const char *const HOST[] = { "ATTACH", "DETACH", "INSTALL", "LOAD", "PRAGMA", "EXPORT", "IMPORT", "CHECKPOINT", "FORCE",
-                                        "ADD", "SUMMARIZE", "DO", "LISTEN", "NOTIFY", "UNLISTEN" };
-    static const char *const OTHERS[] = { "GRANT", "REVOKE", "REINDEX", "CLUSTER", "LOCK", "SAVEPOINT", "RELEASE", "SECURITY", "REASSIGN",
+                                        "ADD", "SUMMARIZE", "DO" };
+    static const char *const OTHERS[] = { "GRANT", "REVOKE", "REINDEX", "CLUSTER", "LOCK", "SECURITY", "REASSIGN",
                                           "SUBSCRIBE", "TAIL", "VALIDATE", "INSPECT", "PIVOT", "UNPIVOT", "FROM", "MSCK", "REPAIR", "LIST",
-                                          "UNLOCK", "OPTIMIZE" };
+                                          "UNLOCK", "OPTIMIZE", "LISTEN", "NOTIFY" };
     const Token *t = p_peek(p, 0);
     Stmt *s = s_new(p, ST_NOOP);
 
