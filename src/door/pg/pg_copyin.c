@@ -23,6 +23,7 @@ static Status bad(PgCopyIn *c, const char *what, Error *err)
     return E_INVALID;
 }
 
+static Str waiting(const PgCopyIn *c) { return c->p ? str_n(c->p + c->at, c->n - c->at) : (Str){ 0 }; }
 static bool is_text(Str s) { return str_is_utf8(s) && (!s.n || !memchr(s.p, 0, s.n)); }
 
 Status pg_copy_feed(PgCopyIn *c, Str bytes, Error *err)
@@ -212,7 +213,7 @@ static Status split_csv(PgCopyIn *c, Arena *a, Str line, PgFields *ret, Error *e
 static Status binary_start(PgCopyIn *c, int *ready, Error *err)
 {
     static const char signature[] = "PGCOPY\n\377\r\n";
-    PgIn in = pg_in(str_n(c->p + c->at, c->n - c->at));
+    PgIn in = pg_in(waiting(c));
 
     *ready = 0;
     if (c->n - c->at < 19)
@@ -243,7 +244,7 @@ static Status binary_field(PgCopyIn *c, Arena *a, size_t i, Str bytes, Str *ret,
 
 static Status binary_row(PgCopyIn *c, Arena *a, PgFields *ret, int *has, Error *err)
 {
-    PgIn in = pg_in(str_n(c->p + c->at, c->n - c->at));
+    PgIn in = pg_in(waiting(c));
     int n = pg_in_i16(&in);
     size_t nulls_cap = 0;
 

@@ -102,8 +102,8 @@ void pg_out_z(PgOut *o, const char *z) { pg_out_bytes(o, str_c(z)); }
 
 void pg_out_bytes(PgOut *o, Str s)
 {
-    char *p = room(o, s.n);
-    if (p && s.n)
+    char *p = s.n ? room(o, s.n) : NULL;
+    if (p)
         memcpy(p, s.p, s.n);
 }
 

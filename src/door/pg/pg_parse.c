@@ -315,6 +315,8 @@ static Status parse_whole_array(Arena *a, const DataType *t, Str s, Value *ret, 
 Status pg_text_parse(Arena *a, const DataType *t, Str s, Value *ret, Error *err)
 {
     *ret = (Value){ .kind = t->kind, .type = t };
+    if (!s.p)
+        s = S("");                                       /* the scanners point into it */
     switch (t->kind) {
     case DT_BOOL: return bool_of(str_trim(s), &ret->boolean) ? OK : bad(t, s, "22P02", err);
     case DT_INT8: case DT_INT16: case DT_INT32: case DT_INT64: case DT_INT128: case DT_UINT8: case DT_UINT16: case DT_UINT32:
