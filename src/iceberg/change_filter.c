@@ -139,6 +139,7 @@ Status ice_commit_filter(Commit *c, Error *err)
         map_put(&c->doomed_deletes, *path, (void *)1);
     if (c->parent)
         TRY(ice_manifest_list_read(c->a, c->st, c->m, c->parent, &list, err));
+    TRY(ice_check_specs(c->m, &list, err));
     TRY(filter_data(c, &list, err));
     TRY(filter_deletes(c, &list, err));
     TRY(all_found(c, &c->doomed_data, err));

@@ -29,6 +29,8 @@ NODISCARD Status ice_commit_write(Commit *c, int32_t spec_id, int deletes, const
 NODISCARD Status ice_commit_filter(Commit *c, Error *err);
 /* Small manifests of one kind and spec are merged (MergeAppend's rules). */
 NODISCARD Status ice_commit_merge(Commit *c, IceManifests *list, Error *err);
+/* Manifests are regrouped by spec, so each must have one: E_CORRUPT. */
+NODISCARD Status ice_check_specs(const IceMetadata *m, const IceManifests *list, Error *err);
 /* E_CONFLICT when what others committed since the base forbids this change. */
 NODISCARD Status ice_commit_check(Commit *c, Error *err);
 void ice_commit_summary(Commit *c, IceSnapshot *s);

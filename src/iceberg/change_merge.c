@@ -80,6 +80,14 @@ static Status merge_spec(Commit *c, const IceManifests *list, int32_t spec_id, I
     return OK;
 }
 
+Status ice_check_specs(const IceMetadata *m, const IceManifests *list, Error *err)
+{
+    for vec_each(const IceManifest, mf, list)
+        if (!ice_spec(m, mf->spec_id))
+            return FAIL(err, E_CORRUPT, "manifest '" STR_FMT "' has an unknown partition spec: %d", STR_ARG(mf->path), (int)mf->spec_id);
+    return OK;
+}
+
 Status ice_commit_merge(Commit *c, IceManifests *list, Error *err)
 {
     IceManifests out = { 0 };

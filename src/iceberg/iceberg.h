@@ -271,9 +271,9 @@ NODISCARD Status ice_dv_read(Arena *a, Store *st, const IceFile *f, Positions *r
 typedef struct IceExpire { int64_t older_than_ms; int retain_last; VEC(int64_t) ids; int64_t now_ms; } IceExpire;
 /* Updates that expire by the retention rules (refs included), and the files that only expired snapshots reach. Snapshots in `pinned` stay. */
 NODISCARD Status ice_expire(Arena *a, Store *st, const IceMetadata *m, const IceExpire *e, const int64_t *pinned, size_t npinned, IceUpdates *ups, StrVec *unreachable, Error *err);
-/* Every file reachable from the metadata: data, deletes, manifests, lists, statistics, metadata log. */
+/* Every file reachable from the metadata, path to a C string: "data", "delete", "manifest", "manifest-list", "statistics", "metadata". */
 NODISCARD Status ice_reachable(Arena *a, Store *st, const IceMetadata *m, Str metadata_location, Map *ret, Error *err);
-/* Manifests rewritten by partition and size. */
+/* Manifests rewritten by partition and size. No updates when they are as few as their bytes need (nbefore = nafter). */
 NODISCARD Status ice_rewrite_manifests(Arena *a, Store *st, const IceMetadata *m, int64_t now_ms, IceUpdates *ups, IceRequirements *rqs, StrVec *written, size_t *nbefore, size_t *nafter, Error *err);
 
 /* ---- name mapping -------------------------------------------------------------------------------------------------------------------- */
@@ -292,6 +292,11 @@ typedef struct IceView { Str uuid, location; int32_t format_version, current_ver
 NODISCARD Status ice_view_parse(Arena *a, Str bytes, IceView **ret, Error *err);
 NODISCARD Status ice_view_read(Arena *a, Store *st, Str location, IceView **ret, Error *err);
 Json *ice_view_json(Arena *a, const IceView *v);
+NODISCARD Status ice_view_write(Arena *a, Store *st, const IceView *v, Str location, Error *err);
+NODISCARD Status ice_view_version_parse(Arena *a, const Json *j, IceViewVersion **ret, Error *err);
+const IceViewVersion *ice_view_version(const IceView *v, int32_t id);    /* NULL: none */
+const IceViewVersion *ice_view_current(const IceView *v);
+const IceSchema *ice_view_schema(const IceView *v, int32_t id);          /* NULL: none */
 NODISCARD Status ice_view_new(Arena *a, Str location, const IceSchema *s, const IceViewVersion *version, const Props *props, int64_t now_ms, IceView **ret, Error *err);
 /* `updates` is the request's JSON array (view updates); requirements: assert-view-uuid. The reference ViewMetadata.Builder's rules and messages. */
 NODISCARD Status ice_view_apply(Arena *a, const IceView *v, const Json *requirements, const Json *updates, int64_t now_ms, IceView **ret, int *changed, Error *err);

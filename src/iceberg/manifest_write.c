@@ -118,9 +118,9 @@ static Status writable(const IceMetadata *m, Error *err)
 {
     if (m->format_version >= 2)
         return OK;
-    FAIL(err, E_UNSUPPORTED, "format version 1 is read only");
+    Status s = FAIL(err, E_UNSUPPORTED, "format version 1 is read only");
     error_hint(err, "set the table property format-version to 2 first");
-    return err->code;
+    return s;
 }
 
 Status ice_manifest_write(Arena *a, Store *st, const IceMetadata *m, const IceManifestPlan *plan, const IceEntries *entries,
