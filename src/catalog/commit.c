@@ -26,7 +26,7 @@ static Status current(Commit *t, const CatRelation *want, CatRelation *ret)
         return cq_status(&q);
     }
     TRY(cq_status(&q));
-    FAIL(t->err, E_NOT_FOUND, "%s does not exist: " STR_FMT, want->kind == REL_VIEW ? "View" : "Table",
+    (void)FAIL(t->err, E_NOT_FOUND, "%s does not exist: " STR_FMT, want->kind == REL_VIEW ? "View" : "Table",
          STR_ARG(cat_display_name(t->a, want->namespace, want->name)));
     return cat_error_kind(t->err, want->kind == REL_VIEW ? "NoSuchViewException" : "NoSuchTableException");
 }

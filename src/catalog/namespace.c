@@ -25,7 +25,7 @@ Str cat_display_name(Arena *a, Str ns, Str name)
 
 static Status no_warehouse(Error *err, Str name)
 {
-    FAIL(err, E_NOT_FOUND, "Warehouse does not exist: " STR_FMT, STR_ARG(name));
+    (void)FAIL(err, E_NOT_FOUND, "Warehouse does not exist: " STR_FMT, STR_ARG(name));
     return cat_error_kind(err, "NoSuchWarehouseException");
 }
 
@@ -135,7 +135,7 @@ Status cat_warehouse_delete(Catalog *c, Str id, Error *err)
 static Status namespace_missing(Str name, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    FAIL(err, E_NOT_FOUND, "Namespace does not exist: " STR_FMT, STR_ARG(cat_display_name(a, name, (Str){0})));
+    (void)FAIL(err, E_NOT_FOUND, "Namespace does not exist: " STR_FMT, STR_ARG(cat_display_name(a, name, (Str){0})));
     return cat_error_kind(err, "NoSuchNamespaceException");
 }
 

@@ -33,7 +33,7 @@ Status cat_error_kind(Error *err, const char *kind)
 
 static Status no_table(Error *err, Arena *a, Str ns, Str name)
 {
-    FAIL(err, E_NOT_FOUND, "Table does not exist: " STR_FMT, STR_ARG(cat_display_name(a, ns, name)));
+    (void)FAIL(err, E_NOT_FOUND, "Table does not exist: " STR_FMT, STR_ARG(cat_display_name(a, ns, name)));
     return cat_error_kind(err, "NoSuchTableException");
 }
 

@@ -10,7 +10,7 @@ Status tables_get(const SvcCall *c, const SvcName *name, CatRelation *ret, Error
     TRY(cat_relation_get(c->ctx->catalog, c->a, name->catalog, name->namespace, name->name, ret, err));
     if (ret->kind != REL_VIEW)
         return OK;
-    FAIL(err, E_NOT_FOUND, "Table does not exist: " STR_FMT, STR_ARG(tables_display(c->a, name->namespace, name->name)));
+    (void)FAIL(err, E_NOT_FOUND, "Table does not exist: " STR_FMT, STR_ARG(tables_display(c->a, name->namespace, name->name)));
     return tables_kind(err, "NoSuchTableException");
 }
 

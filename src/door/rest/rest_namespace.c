@@ -77,7 +77,7 @@ static Status not_both(const SvcPropsChange *ch, Error *err)
 {
     for vec_each(Str, key, &ch->remove)
         if (props_has(&ch->set, *key)) {
-            FAIL(err, E_INVALID, "Invalid namespace update: cannot set and remove the same key: " STR_FMT, STR_ARG(*key));
+            (void)FAIL(err, E_INVALID, "Invalid namespace update: cannot set and remove the same key: " STR_FMT, STR_ARG(*key));
             memcpy(err->kind, "UnprocessableEntityException", sizeof "UnprocessableEntityException");
             return E_INVALID;
         }
