@@ -2,7 +2,7 @@
 /* server.c - the HTTP server: libmicrohttpd, one thread a connection.
  *
  * libmicrohttpd pushes a body into its callback; our handlers pull.  Three ways bring both together: without a body the
- * handler runs in the callback; a small body is collected first, then the same; for every other body the handler runs on a
+ * handler runs in the last callback; a small body is collected first, then the same; for every other body the handler runs on a
  * thread of its own and the callback lends it one received chunk at a time, so that nothing is copied twice or piles up.
  * Invariants:
  * 1. `chunk` belongs to the callback; the handler reads it only while the callback waits.
@@ -193,10 +193,8 @@ static enum MHD_Result begin(HttpExchange *x, const char *method)
         return answer_queue(x);
     }
     bool chunked = http_has_header(&x->req, "transfer-encoding");
-    if (!chunked && (!x->req.length.has || x->req.length.v == 0)) {
-        run(x);
-        return answer_queue(x);
-    }
+    if (!chunked && (!x->req.length.has || x->req.length.v == 0))
+        return MHD_YES;                                  /* answered at the second call: the connection stays */
     if (chunked || x->req.length.v > INLINE_BODY_MAX)
         return begin_worker(x);
     x->mode = BODY_INLINE;

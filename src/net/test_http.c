@@ -134,7 +134,11 @@ static void test_target(void **state)
     assert_str(props_get(&r.headers, S("content-length"), S("")), "12345");
     int fd = dial();
     send_text(fd, "GET http://h/abs?q HTTP/1.1\r\nHost: h\r\nX-Two: 1\r\nX-Two:  2\r\n\r\n");
-    assert_true(str_find(receive(fd, "1, 2"), S("GET /abs q 1, 2")) > 0);
+    Str got = receive(fd, "1, 2");
+    assert_true(str_find(got, S("GET /abs q 1, 2")) > 0);
+    assert_true(str_find(got, S("close")) < 0);              /* the connection stays */
+    send_text(fd, "GET /next HTTP/1.1\r\nHost: h\r\n\r\n");
+    assert_true(str_find(receive(fd, "/next"), S("GET /next")) > 0);
     close(fd);
 }
 

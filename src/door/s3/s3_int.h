@@ -81,6 +81,7 @@ void checksum_headers(S3Req *q, const Props *headers);
 /* s3_put.c */
 NODISCARD Status s3_pump(S3Req *q, StoreWriter *w, const Checks *c, Props *headers, Error *err);      /* body to writer, all checks made */
 NODISCARD Status s3_body_text(S3Req *q, size_t limit, Str *ret, Error *err);
+NODISCARD Status s3_body_text_unchecked(S3Req *q, size_t limit, Str *ret, Error *err);               /* where checksum headers are not the body's */
 NODISCARD Status s3_body_xml(S3Req *q, Xml **ret, Error *err);                                      /* MalformedXML */
 NODISCARD Status s3_headers_of_request(S3Req *q, Props *ret, Error *err);
 NODISCARD Status s3_tags_of_header(S3Req *q, Props *ret, Error *err);

@@ -6,7 +6,7 @@ typedef struct Listing { ListQuery query; ListResult result; int encode, owner; 
 
 static Status list(S3Req *q, Listing *l, Str after, Error *err);
 static Str enc(S3Req *q, const Listing *l, Str s);
-static void head_xml(S3Req *q, XmlWriter *w, const Listing *l, const char *root);
+static void head_xml(S3Req *q, XmlWriter *w, const Listing *l, const char *root, Str prefix);
 static void objects_xml(S3Req *q, XmlWriter *w, const Listing *l, const char *element);
 static void object_xml(S3Req *q, XmlWriter *w, const Listing *l, const ObjectInfo *o, int version);
 static void prefixes_xml(S3Req *q, XmlWriter *w, const Listing *l);
@@ -17,7 +17,7 @@ Status op_list_v1(S3Req *q, Error *err)
     Str marker = http_arg(q->r, "marker", (Str){0});
     TRY(list(q, &l, marker, err));
     XmlWriter w = xw_new(q->a);
-    head_xml(q, &w, &l, "ListBucketResult");
+    head_xml(q, &w, &l, "ListBucketResult", l.query.prefix);     /* version 1 never encodes it: botocore would not decode it */
     xw_elem(&w, "Marker", enc(q, &l, marker));
     if (l.result.truncated && l.query.delimiter.n)
         xw_elem(&w, "NextMarker", enc(q, &l, l.result.next_after));
@@ -38,7 +38,7 @@ Status op_list_v2(S3Req *q, Error *err)
         return s3_fail(err, "InvalidArgument", "The continuation token provided is incorrect");
     TRY(list(q, &l, after, err));
     XmlWriter w = xw_new(q->a);
-    head_xml(q, &w, &l, "ListBucketResult");
+    head_xml(q, &w, &l, "ListBucketResult", enc(q, &l, l.query.prefix));
     xw_int(&w, "KeyCount", (int64_t)(l.result.objects.n + l.result.prefixes.n));
     if (http_has_arg(q->r, "continuation-token"))
         xw_elem(&w, "ContinuationToken", token);
@@ -59,7 +59,7 @@ Status op_list_versions(S3Req *q, Error *err)
     Str marker = http_arg(q->r, "key-marker", (Str){0});
     TRY(list(q, &l, marker, err));
     XmlWriter w = xw_new(q->a);
-    head_xml(q, &w, &l, "ListVersionsResult");
+    head_xml(q, &w, &l, "ListVersionsResult", enc(q, &l, l.query.prefix));
     xw_elem(&w, "KeyMarker", enc(q, &l, marker));
     xw_elem(&w, "VersionIdMarker", http_arg(q->r, "version-id-marker", (Str){0}));
     if (l.result.truncated) {
@@ -91,12 +91,12 @@ static Str enc(S3Req *q, const Listing *l, Str s)
     return l->encode ? url_encode(q->a, s, 1) : s;
 }
 
-static void head_xml(S3Req *q, XmlWriter *w, const Listing *l, const char *root)
+static void head_xml(S3Req *q, XmlWriter *w, const Listing *l, const char *root, Str prefix)
 {
     xw_open(w, root);
     xw_attr(w, "xmlns", S(S3_NS));
     xw_elem(w, "Name", q->bucket);
-    xw_elem(w, "Prefix", enc(q, l, l->query.prefix));
+    xw_elem(w, "Prefix", prefix);
     xw_int(w, "MaxKeys", l->max);
     if (l->query.delimiter.n)
         xw_elem(w, "Delimiter", enc(q, l, l->query.delimiter));

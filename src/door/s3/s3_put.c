@@ -6,6 +6,7 @@
 
 #define OBJECT_BYTES_MAX ((int64_t)5 * 1024 * 1024 * 1024)
 
+static Status read_text(S3Req *q, const Checks *c, size_t limit, Str *ret, Error *err);
 static Status need_length(S3Req *q, Error *err);
 static Str without_aws_chunked(Arena *a, Str encoding);
 
@@ -55,22 +56,14 @@ Status s3_pump(S3Req *q, StoreWriter *w, const Checks *c, Props *headers, Error 
 
 Status s3_body_text(S3Req *q, size_t limit, Str *ret, Error *err)
 {
-    CLEANUP(sig_body_closep) SigBody *body = NULL;
-    StrBuf b = sb_new(q->a);
-    char *buf = arena_alloc(q->a, 16 * 1024);
     Checks c = {0};
-    Props unused = {0};
     TRY(checks_of_request(q, &c, err));
-    TRY(sig_body_open(q->r, &q->claim, q->secret, &body, err));
-    for (size_t n = 1; n;) {
-        TRY(sig_body_read(body, buf, 16 * 1024, &n, err));
-        if (b.n + n > limit)
-            return s3_fail(err, "EntityTooLarge", "The request body exceeds the maximum of %zu bytes", limit);
-        sb_add(&b, str_n(buf, n));
-    }
-    *ret = sb_str(&b);
-    Str sum = c.algo ? hash_bytes(q->a, c.algo->kind, *ret) : (Str){0};
-    return checks_verify(q, &c, hash_bytes(q->a, HASH_MD5, *ret), sum, sig_body_trailers(body), &unused, err);
+    return read_text(q, &c, limit, ret, err);
+}
+
+Status s3_body_text_unchecked(S3Req *q, size_t limit, Str *ret, Error *err)
+{
+    return read_text(q, &(Checks){0}, limit, ret, err);
 }
 
 Status s3_body_xml(S3Req *q, Xml **ret, Error *err)
@@ -115,9 +108,27 @@ Status s3_put_condition(S3Req *q, PutCondition *ret, Error *err)
     return OK;
 }
 
+static Status read_text(S3Req *q, const Checks *c, size_t limit, Str *ret, Error *err)
+{
+    CLEANUP(sig_body_closep) SigBody *body = NULL;
+    StrBuf b = sb_new(q->a);
+    char *buf = arena_alloc(q->a, 16 * 1024);
+    Props unused = {0};
+    TRY(sig_body_open(q->r, &q->claim, q->secret, &body, err));
+    for (size_t n = 1; n;) {
+        TRY(sig_body_read(body, buf, 16 * 1024, &n, err));
+        if (b.n + n > limit)
+            return s3_fail(err, "EntityTooLarge", "The request body exceeds the maximum of %zu bytes", limit);
+        sb_add(&b, str_n(buf, n));
+    }
+    *ret = sb_str(&b);
+    Str sum = c->algo ? hash_bytes(q->a, c->algo->kind, *ret) : (Str){0};
+    return checks_verify(q, c, hash_bytes(q->a, HASH_MD5, *ret), sum, sig_body_trailers(body), &unused, err);
+}
+
 static Status need_length(S3Req *q, Error *err)
 {
-    if (!q->r->length.has && !http_has_header(q->r, "x-amz-decoded-content-length"))
+    if (!q->r->length.has && !http_has_header(q->r, "transfer-encoding"))
         return s3_fail(err, "MissingContentLength", "You must provide the Content-Length HTTP header.");
     return OK;
 }
