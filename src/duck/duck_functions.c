@@ -6,39 +6,11 @@
  *                               a DECIMAL is truncated by arithmetic in the generated text
  *   firn_long(v HUGEINT)        v as BIGINT, firn_int(v HUGEINT) as INTEGER: overflow raises [ARITHMETIC_OVERFLOW] 22003
  * Null in, null out.  Iceberg spec, Appendix B (hashes) and "Partition Transforms". */
-#include "duck/duck_int.h"
+#include "duck/duck_scalar.h"
 
 #include "codec/codec.h"
 
 #include <stdio.h>
-
-typedef struct Args { size_t n; duckdb_vector v[2]; uint64_t *valid[2]; void *data[2]; } Args;
-
-static void function_done(duckdb_scalar_function *f) { duckdb_destroy_scalar_function(f); }
-static void set_done(duckdb_scalar_function_set *s) { duckdb_destroy_scalar_function_set(s); }
-
-static Args args_of(duckdb_data_chunk in)
-{
-    Args a = { .n = duckdb_data_chunk_get_size(in) };
-
-    for (size_t i = 0; i < duckdb_data_chunk_get_column_count(in) && i < 2; i++) {
-        a.v[i] = duckdb_data_chunk_get_vector(in, i);
-        a.valid[i] = duckdb_vector_get_validity(a.v[i]);
-        a.data[i] = duckdb_vector_get_data(a.v[i]);
-    }
-    return a;
-}
-
-static bool has(const Args *a, int col, size_t row)
-{
-    return !a->valid[col] || (a->valid[col][row / 64] >> (row % 64) & 1);
-}
-
-static void put_null(duckdb_vector out, size_t row)
-{
-    duckdb_vector_ensure_validity_writable(out);
-    duckdb_validity_set_row_invalid(duckdb_vector_get_validity(out), row);
-}
 
 /* ---- bucket ----------------------------------------------------------------------------------------------- */
 
@@ -75,15 +47,13 @@ static uint32_t hash_uuid(duckdb_hugeint h)
     return murmur3_32(str_n(bytes, 16));
 }
 
-static __int128 hugeint(duckdb_hugeint h) { return (__int128)(((unsigned __int128)(uint64_t)h.upper << 64) | h.lower); }
-
 static __int128 unscaled(duckdb_type internal, const void *data, size_t row)
 {
     switch (internal) {
     case DUCKDB_TYPE_SMALLINT: return ((const int16_t *)data)[row];
     case DUCKDB_TYPE_INTEGER: return ((const int32_t *)data)[row];
     case DUCKDB_TYPE_BIGINT: return ((const int64_t *)data)[row];
-    default: return hugeint(((const duckdb_hugeint *)data)[row]);
+    default: return scalar_hugeint(((const duckdb_hugeint *)data)[row]);
     }
 }
 
@@ -118,13 +88,13 @@ static Hashed hashed_type(duckdb_vector v)
 
 static void bucket(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out)
 {
-    Args a = args_of(in);
+    ScalarArgs a = scalar_args(in);
     Hashed t = hashed_type(a.v[1]);
     int32_t *n = a.data[0], *to = duckdb_vector_get_data(out);
 
     for (size_t i = 0; i < a.n; i++) {
-        if (!has(&a, 0, i) || !has(&a, 1, i) || t.id == DUCKDB_TYPE_SQLNULL) {
-            put_null(out, i);
+        if (!scalar_has(&a, 0, i) || !scalar_has(&a, 1, i) || t.id == DUCKDB_TYPE_SQLNULL) {
+            scalar_null(out, i);
         } else if (n[i] <= 0) {
             duckdb_scalar_function_set_error(info, "the number of buckets must be positive");
             return;
@@ -168,7 +138,7 @@ static size_t code_points(Str s, size_t n)
     return i;
 }
 
-static void truncate_string(duckdb_vector out, const Args *a, size_t row, size_t width, int is_blob)
+static void truncate_string(duckdb_vector out, const ScalarArgs *a, size_t row, size_t width, int is_blob)
 {
     duckdb_string_t *s = (duckdb_string_t *)a->data[1] + row;
     Str v = str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s));
@@ -178,14 +148,14 @@ static void truncate_string(duckdb_vector out, const Args *a, size_t row, size_t
 
 static void truncate_cells(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out)
 {
-    Args a = args_of(in);
+    ScalarArgs a = scalar_args(in);
     duckdb_type id = hashed_type(a.v[1]).id;
     int32_t *w = a.data[0];
     void *to = duckdb_vector_get_data(out);
 
     for (size_t i = 0; i < a.n; i++) {
-        if (!has(&a, 0, i) || !has(&a, 1, i)) {
-            put_null(out, i);
+        if (!scalar_has(&a, 0, i) || !scalar_has(&a, 1, i)) {
+            scalar_null(out, i);
         } else if (w[i] <= 0) {
             duckdb_scalar_function_set_error(info, "the truncation width must be positive");
             return;
@@ -203,15 +173,15 @@ static void truncate_cells(duckdb_function_info info, duckdb_data_chunk in, duck
 
 static void narrow(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out, __int128 low, __int128 high)
 {
-    Args a = args_of(in);
+    ScalarArgs a = scalar_args(in);
     void *to = duckdb_vector_get_data(out);
 
     for (size_t i = 0; i < a.n; i++) {
-        if (!has(&a, 0, i)) {
-            put_null(out, i);
+        if (!scalar_has(&a, 0, i)) {
+            scalar_null(out, i);
             continue;
         }
-        __int128 v = hugeint(((duckdb_hugeint *)a.data[0])[i]);
+        __int128 v = scalar_hugeint(((duckdb_hugeint *)a.data[0])[i]);
         if (v < low || v > high) {
             duckdb_scalar_function_set_error(info, high == INT32_MAX
                 ? "[ARITHMETIC_OVERFLOW] integer overflow. Use 'try_sum' to tolerate overflow and return NULL instead. SQLSTATE: 22003"
@@ -230,62 +200,26 @@ static void to_int(duckdb_function_info info, duckdb_data_chunk in, duckdb_vecto
 
 /* ---- registration ----------------------------------------------------------------------------------------- */
 
-typedef struct Spec {
-    const char *name;
-    duckdb_type args[2], result;                  /* args[1] INVALID: one argument */
-    duckdb_scalar_function_t run;
-    duckdb_scalar_function_bind_t bind;
-} Spec;
-
-static void add_parameter(duckdb_scalar_function f, duckdb_type id)
-{
-    CLEANUP(duck_logical_type_done) duckdb_logical_type t = duckdb_create_logical_type(id);
-    duckdb_scalar_function_add_parameter(f, t);
-}
-
-static Status add_spec(duckdb_scalar_function_set set, const Spec *s, Error *err)
-{
-    CLEANUP(function_done) duckdb_scalar_function f = duckdb_create_scalar_function();
-    CLEANUP(duck_logical_type_done) duckdb_logical_type result = duckdb_create_logical_type(s->result);
-
-    duckdb_scalar_function_set_name(f, s->name);
-    for (int i = 0; i < 2 && s->args[i] != DUCKDB_TYPE_INVALID; i++)
-        add_parameter(f, s->args[i]);
-    duckdb_scalar_function_set_return_type(f, result);
-    duckdb_scalar_function_set_function(f, s->run);
-    duckdb_scalar_function_set_special_handling(f);           /* NULLs come to us: see has() */
-    if (s->bind)
-        duckdb_scalar_function_set_bind(f, s->bind);
-    if (duckdb_add_scalar_function_to_set(set, f) != DuckDBSuccess)
-        return FAIL(err, E_INTERNAL, "cannot add function '%s'", s->name);
-    return OK;
-}
-
-static Status add_set(duckdb_connection con, const Spec *specs, size_t n, Error *err)
-{
-    CLEANUP(set_done) duckdb_scalar_function_set set = duckdb_create_scalar_function_set(specs[0].name);
-
-    for (size_t i = 0; i < n; i++)
-        TRY(add_spec(set, &specs[i], err));
-    if (duckdb_register_scalar_function_set(con, set) != DuckDBSuccess)
-        return FAIL(err, E_INTERNAL, "cannot register function '%s'", specs[0].name);
-    return OK;
-}
+#define INT DUCKDB_TYPE_INTEGER
 
 Status duck_functions_register(duckdb_connection con, Error *err)
 {
-    static const Spec buckets[] = { { "firn_bucket", { DUCKDB_TYPE_INTEGER, DUCKDB_TYPE_ANY }, DUCKDB_TYPE_INTEGER, bucket, bucket_bind } };
-    static const Spec truncates[] = {
-        { "firn_truncate", { DUCKDB_TYPE_INTEGER, DUCKDB_TYPE_INTEGER }, DUCKDB_TYPE_INTEGER, truncate_cells, NULL },
-        { "firn_truncate", { DUCKDB_TYPE_INTEGER, DUCKDB_TYPE_BIGINT }, DUCKDB_TYPE_BIGINT, truncate_cells, NULL },
-        { "firn_truncate", { DUCKDB_TYPE_INTEGER, DUCKDB_TYPE_VARCHAR }, DUCKDB_TYPE_VARCHAR, truncate_cells, NULL },
-        { "firn_truncate", { DUCKDB_TYPE_INTEGER, DUCKDB_TYPE_BLOB }, DUCKDB_TYPE_BLOB, truncate_cells, NULL },
+    static const ScalarSpec buckets[] = {
+        { .name = "firn_bucket", .nargs = 2, .args = { INT, DUCKDB_TYPE_ANY }, .result = INT, .run = bucket, .bind = bucket_bind },
     };
-    static const Spec longs[] = { { "firn_long", { DUCKDB_TYPE_HUGEINT, DUCKDB_TYPE_INVALID }, DUCKDB_TYPE_BIGINT, to_long, NULL } };
-    static const Spec ints[] = { { "firn_int", { DUCKDB_TYPE_HUGEINT, DUCKDB_TYPE_INVALID }, DUCKDB_TYPE_INTEGER, to_int, NULL } };
+    static const ScalarSpec truncates[] = {
+        { .name = "firn_truncate", .nargs = 2, .args = { INT, INT }, .result = INT, .run = truncate_cells },
+        { .name = "firn_truncate", .nargs = 2, .args = { INT, DUCKDB_TYPE_BIGINT }, .result = DUCKDB_TYPE_BIGINT, .run = truncate_cells },
+        { .name = "firn_truncate", .nargs = 2, .args = { INT, DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_VARCHAR, .run = truncate_cells },
+        { .name = "firn_truncate", .nargs = 2, .args = { INT, DUCKDB_TYPE_BLOB }, .result = DUCKDB_TYPE_BLOB, .run = truncate_cells },
+    };
+    static const ScalarSpec longs[] = { { .name = "firn_long", .nargs = 1, .args = { DUCKDB_TYPE_HUGEINT }, .result = DUCKDB_TYPE_BIGINT, .run = to_long } };
+    static const ScalarSpec ints[] = { { .name = "firn_int", .nargs = 1, .args = { DUCKDB_TYPE_HUGEINT }, .result = INT, .run = to_int } };
 
-    TRY(add_set(con, buckets, COUNT_OF(buckets), err));
-    TRY(add_set(con, truncates, COUNT_OF(truncates), err));
-    TRY(add_set(con, longs, COUNT_OF(longs), err));
-    return add_set(con, ints, COUNT_OF(ints), err);
+    TRY(scalar_register(con, buckets, COUNT_OF(buckets), err));
+    TRY(scalar_register(con, truncates, COUNT_OF(truncates), err));
+    TRY(scalar_register(con, longs, COUNT_OF(longs), err));
+    TRY(scalar_register(con, ints, COUNT_OF(ints), err));
+    TRY(duck_decimal_register(con, err));
+    return duck_strict_register(con, err);
 }
