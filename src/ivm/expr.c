@@ -328,7 +328,8 @@ int agg_mergeable(const Expr *e)
     case AGG_SUM:
         return !e->func->distinct && exact_number(&e->args.p[0]->type) && exact_number(&e->type);
     case AGG_AVG:
-        return !e->func->distinct && exact_number(&e->args.p[0]->type);
+        return !e->func->distinct && exact_number(&e->args.p[0]->type) &&
+               (e->type.kind == DT_DECIMAL || e->args.p[0]->type.kind != DT_DECIMAL);
     case AGG_MIN:
     case AGG_MAX:
         return e->args.n == 1;

@@ -12,6 +12,10 @@ typedef struct Gen { Arena *a; uint64_t state; int next_alias, depth; StrVec cte
 typedef struct GenColumn { Str text; char type; } GenColumn;     /* i int, n decimal, d double, s string, b boolean */
 typedef VEC(GenColumn) GenScope;
 
+/* A Str as a C string, evaluated once: arguments here draw random numbers. */
+static inline const char *gen_z(Gen *g, Str s) { return str_z(g->a, s); }
+#define Z(s) gen_z(g, s)
+
 static const struct { const char *name, *types, *names; } GEN_TABLES[] = {
     { "t", "iinds", "abcds" }, { "u", "iisb", "abse" }, { "w", "ini", "acx" },
 };
@@ -76,13 +80,13 @@ static inline Str gen_expr(Gen *g, const GenScope *s, char type, int depth)
         return gen_chance(g, 88) ? gen_column(g, s, type) : gen_literal(g, type);
     Str x = gen_expr(g, s, type, depth - 1), y = gen_expr(g, s, type, depth - 1);
     if (gen_chance(g, 25))
-        return str_fmt(g->a, "coalesce(" STR_FMT ", " STR_FMT ")", STR_ARG(x), STR_ARG(y));
+        return str_fmt(g->a, "coalesce(%s, %s)", Z(x), Z(y));
     if (gen_chance(g, 25))
-        return str_fmt(g->a, "CASE WHEN " STR_FMT " THEN " STR_FMT " ELSE " STR_FMT " END", STR_ARG(gen_pred(g, s, 0)), STR_ARG(x), STR_ARG(y));
+        return str_fmt(g->a, "CASE WHEN %s THEN %s ELSE %s END", Z(gen_pred(g, s, 0)), Z(x), Z(y));
     switch (type) {
-    case 'i': return str_fmt(g->a, "(" STR_FMT " + %d)", STR_ARG(x), (int)gen_below(g, 3));
-    case 's': return str_fmt(g->a, "upper(" STR_FMT ")", STR_ARG(x));
-    case 'b': return gen_pred(g, s, depth - 1);
+    case 'i': return str_fmt(g->a, "(%s + %d)", Z(x), (int)gen_below(g, 3));
+    case 's': return str_fmt(g->a, "upper(%s)", Z(x));
+    case 'b': return str_fmt(g->a, "(%s)", Z(gen_pred(g, s, depth - 1)));
     default:  return x;
     }
 }
@@ -92,12 +96,12 @@ static inline Str gen_pred(Gen *g, const GenScope *s, int depth)
     static const char *const ops[] = { "=", "<>", "<", "<=", ">", ">=" };
     char type = "iiinsb"[gen_below(g, 6)];
     if (depth > 0 && gen_chance(g, 30))
-        return str_fmt(g->a, "(" STR_FMT " %s " STR_FMT ")", STR_ARG(gen_pred(g, s, depth - 1)), gen_chance(g, 50) ? "AND" : "OR",
-                       STR_ARG(gen_pred(g, s, depth - 1)));
+        return str_fmt(g->a, "(%s %s %s)", Z(gen_pred(g, s, depth - 1)), gen_chance(g, 50) ? "AND" : "OR",
+                       Z(gen_pred(g, s, depth - 1)));
     Str x = gen_expr(g, s, type, depth);
     if (gen_chance(g, 20))
-        return str_fmt(g->a, STR_FMT " IS %sNULL", STR_ARG(x), gen_chance(g, 50) ? "NOT " : "");
-    return str_fmt(g->a, STR_FMT " %s " STR_FMT, STR_ARG(x), ops[gen_below(g, 6)], STR_ARG(gen_expr(g, s, type, depth)));
+        return str_fmt(g->a, "%s IS %sNULL", Z(x), gen_chance(g, 50) ? "NOT " : "");
+    return str_fmt(g->a, "%s %s %s", Z(x), ops[gen_below(g, 6)], Z(gen_expr(g, s, type, depth)));
 }
 
 /* ---- FROM ------------------------------------------------------------------------------------------------- */
@@ -118,20 +122,20 @@ static inline Str gen_leaf(Gen *g, GenScope *s, int depth)
         const char *types = gen_types(g);
         Str q = gen_query(g, types, depth - 1);
         for (size_t i = 0; types[i]; i++)
-            vec_push(g->a, s, ((GenColumn){ str_fmt(g->a, STR_FMT ".o%zu", STR_ARG(alias), i + 1), types[i] }));
-        return str_fmt(g->a, "(" STR_FMT ") " STR_FMT, STR_ARG(q), STR_ARG(alias));
+            vec_push(g->a, s, ((GenColumn){ str_fmt(g->a, "%s.o%zu", Z(alias), i + 1), types[i] }));
+        return str_fmt(g->a, "(%s) %s", Z(q), Z(alias));
     }
     if (g->ctes.n && gen_chance(g, 30)) {
         size_t k = gen_below(g, g->ctes.n);
         Str types = g->ctes.p[k];
         for (size_t i = 0; i < types.n; i++)
-            vec_push(g->a, s, ((GenColumn){ str_fmt(g->a, STR_FMT ".o%zu", STR_ARG(alias), i + 1), types.p[i] }));
-        return str_fmt(g->a, "cte%zu " STR_FMT, k, STR_ARG(alias));
+            vec_push(g->a, s, ((GenColumn){ str_fmt(g->a, "%s.o%zu", Z(alias), i + 1), types.p[i] }));
+        return str_fmt(g->a, "cte%zu %s", k, Z(alias));
     }
     size_t k = gen_below(g, COUNT_OF(GEN_TABLES));
     for (size_t i = 0; GEN_TABLES[k].types[i]; i++)
-        vec_push(g->a, s, ((GenColumn){ str_fmt(g->a, STR_FMT ".%c", STR_ARG(alias), GEN_TABLES[k].names[i]), GEN_TABLES[k].types[i] }));
-    return str_fmt(g->a, "c.n.%s " STR_FMT, GEN_TABLES[k].name, STR_ARG(alias));
+        vec_push(g->a, s, ((GenColumn){ str_fmt(g->a, "%s.%c", Z(alias), GEN_TABLES[k].names[i]), GEN_TABLES[k].types[i] }));
+    return str_fmt(g->a, "c.n.%s %s", GEN_TABLES[k].name, Z(alias));
 }
 
 static inline Str gen_on(Gen *g, const GenScope *l, const GenScope *r, int more)
@@ -142,9 +146,9 @@ static inline Str gen_on(Gen *g, const GenScope *l, const GenScope *r, int more)
         vec_push(g->a, &both, l->p[i]);
     for (size_t i = 0; i < r->n; i++)
         vec_push(g->a, &both, r->p[i]);
-    Str on = str_fmt(g->a, STR_FMT " = " STR_FMT, STR_ARG(gen_column(g, l, type)), STR_ARG(gen_column(g, r, type)));
+    Str on = str_fmt(g->a, "%s = %s", Z(gen_column(g, l, type)), Z(gen_column(g, r, type)));
     if (more && gen_chance(g, 35))
-        on = str_fmt(g->a, STR_FMT " AND " STR_FMT, STR_ARG(on), STR_ARG(gen_pred(g, &both, 0)));
+        on = str_fmt(g->a, "%s AND %s", Z(on), Z(gen_pred(g, &both, 0)));
     return on;
 }
 
@@ -157,9 +161,9 @@ static inline Str gen_from(Gen *g, GenScope *s, int depth)
         GenScope r = {0};
         const char *kind = kinds[gen_below(g, COUNT_OF(kinds))];
         Str right = gen_leaf(g, &r, depth - 1);
-        from = str_fmt(g->a, STR_FMT " %s " STR_FMT, STR_ARG(from), kind, STR_ARG(right));
+        from = str_fmt(g->a, "%s %s %s", Z(from), kind, Z(right));
         if (kind[0] != 'C')
-            from = str_fmt(g->a, STR_FMT " ON " STR_FMT, STR_ARG(from), STR_ARG(gen_on(g, s, &r, kind[0] != 'F')));
+            from = str_fmt(g->a, "%s ON %s", Z(from), Z(gen_on(g, s, &r, kind[0] != 'F')));
         for (size_t k = 0; k < r.n && !strstr(kind, "SEMI") && !strstr(kind, "ANTI"); k++)
             vec_push(g->a, s, r.p[k]);
     }
@@ -175,18 +179,18 @@ static inline Str gen_subquery(Gen *g, const GenScope *outer, int depth)
     Str not_ = gen_chance(g, 50) ? S("NOT ") : S(""), x = gen_expr(g, outer, type, 0);
     if (gen_chance(g, 20)) {
         char types[2] = { type, 0 };
-        return str_fmt(g->a, STR_FMT " " STR_FMT "IN (" STR_FMT ")", STR_ARG(x), STR_ARG(not_), STR_ARG(gen_query(g, types, depth - 1)));
+        return str_fmt(g->a, "%s %sIN (%s)", Z(x), Z(not_), Z(gen_query(g, types, depth - 1)));
     }
     Str from = gen_from(g, &s, depth - 1), where = S("");
     if (gen_chance(g, 40))
-        where = str_fmt(g->a, " WHERE " STR_FMT, STR_ARG(gen_pred(g, &s, 1)));
+        where = str_fmt(g->a, " WHERE %s", Z(gen_pred(g, &s, 1)));
     int in = gen_chance(g, 50);
     if (!in || gen_chance(g, 30))
-        where = str_fmt(g->a, STR_FMT "%s " STR_FMT, STR_ARG(where), where.n ? " AND" : " WHERE", STR_ARG(gen_on(g, outer, &s, 1)));
+        where = str_fmt(g->a, "%s%s %s", Z(where), where.n ? " AND" : " WHERE", Z(gen_on(g, outer, &s, 1)));
     if (in)
-        return str_fmt(g->a, STR_FMT " " STR_FMT "IN (SELECT " STR_FMT " FROM " STR_FMT STR_FMT ")", STR_ARG(x), STR_ARG(not_),
-                       STR_ARG(gen_expr(g, &s, type, 0)), STR_ARG(from), STR_ARG(where));
-    return str_fmt(g->a, STR_FMT "EXISTS (SELECT 1 FROM " STR_FMT STR_FMT ")", STR_ARG(not_), STR_ARG(from), STR_ARG(where));
+        return str_fmt(g->a, "%s %sIN (SELECT %s FROM %s" "%s)", Z(x), Z(not_),
+                       Z(gen_expr(g, &s, type, 0)), Z(from), Z(where));
+    return str_fmt(g->a, "%sEXISTS (SELECT 1 FROM %s" "%s)", Z(not_), Z(from), Z(where));
 }
 
 static inline Str gen_scalar_subquery(Gen *g, int depth)
@@ -195,8 +199,8 @@ static inline Str gen_scalar_subquery(Gen *g, int depth)
     static const char *const aggs[] = { "count(*)", "max(%s)", "min(%s)", "count(%s)" };
     Str from = gen_from(g, &s, depth - 1), x = gen_column(g, &s, 'i');
     size_t k = gen_below(g, 4);
-    Str agg = k ? str_fmt(g->a, "%.*s(" STR_FMT ")", k == 3 ? 5 : 3, aggs[k], STR_ARG(x)) : S("count(*)");
-    return str_fmt(g->a, "(SELECT " STR_FMT " FROM " STR_FMT ")", STR_ARG(agg), STR_ARG(from));
+    Str agg = k ? str_fmt(g->a, "%.*s(%s)", k == 3 ? 5 : 3, aggs[k], Z(x)) : S("count(*)");
+    return str_fmt(g->a, "(SELECT %s FROM %s)", Z(agg), Z(from));
 }
 
 static inline Str gen_where(Gen *g, const GenScope *s, int depth)
@@ -207,15 +211,15 @@ static inline Str gen_where(Gen *g, const GenScope *s, int depth)
     if (depth > 0 && gen_chance(g, 25))
         vec_push(g->a, &parts, gen_subquery(g, s, depth));
     if (depth > 0 && gen_chance(g, 6))
-        vec_push(g->a, &parts, str_fmt(g->a, STR_FMT " <= " STR_FMT, STR_ARG(gen_column(g, s, 'i')), STR_ARG(gen_scalar_subquery(g, depth))));
-    return parts.n ? str_fmt(g->a, " WHERE " STR_FMT, STR_ARG(str_join(g->a, &parts, S(" AND ")))) : S("");
+        vec_push(g->a, &parts, str_fmt(g->a, "%s <= %s", Z(gen_column(g, s, 'i')), Z(gen_scalar_subquery(g, depth))));
+    return parts.n ? str_fmt(g->a, " WHERE %s", Z(str_join(g->a, &parts, S(" AND ")))) : S("");
 }
 
 /* ---- SELECT ------------------------------------------------------------------------------------------------- */
 
 static inline Str gen_filter(Gen *g, const GenScope *s)
 {
-    return gen_chance(g, 15) ? str_fmt(g->a, " FILTER (WHERE " STR_FMT ")", STR_ARG(gen_pred(g, s, 0))) : S("");
+    return gen_chance(g, 15) ? str_fmt(g->a, " FILTER (WHERE %s)", Z(gen_pred(g, s, 0))) : S("");
 }
 
 /* An aggregate whose value has the wanted type (or one that goes with it in a set operation after a cast). */
@@ -226,7 +230,7 @@ static inline Str gen_aggregate(Gen *g, const GenScope *s, char type)
     switch (type) {
     case 'i':
         if (gen_chance(g, 25))
-            return str_fmt(g->a, "CAST(count(*)" STR_FMT " AS INT)", STR_ARG(f));
+            return str_fmt(g->a, "CAST(count(*)%s AS INT)", Z(f));
         fn = (const char *const[]){ "min", "max", "sum", "count", "sum" }[gen_below(g, 5)];
         break;
     case 'n': fn = (const char *const[]){ "min", "max", "sum", "avg" }[gen_below(g, 4)]; break;
@@ -241,8 +245,8 @@ static inline Str gen_aggregate(Gen *g, const GenScope *s, char type)
     }
     if (fn[0] == 'm' || fn[0] == 'b')
         d = S("");
-    Str call = str_fmt(g->a, "%s(" STR_FMT STR_FMT ")" STR_FMT, fn, STR_ARG(d), STR_ARG(x), STR_ARG(f));
-    return type == 'i' || type == 'n' ? str_fmt(g->a, "CAST(" STR_FMT " AS %s)", STR_ARG(call), type == 'i' ? "INT" : "DECIMAL(10,2)") : call;
+    Str call = str_fmt(g->a, "%s(%s" "%s)%s", fn, Z(d), Z(x), Z(f));
+    return type == 'i' || type == 'n' ? str_fmt(g->a, "CAST(%s AS %s)", Z(call), type == 'i' ? "INT" : "DECIMAL(10,2)") : call;
 }
 
 static inline Str gen_bare_aggregate(Gen *g, const GenScope *s)
@@ -251,17 +255,17 @@ static inline Str gen_bare_aggregate(Gen *g, const GenScope *s)
     char type = "innd"[gen_below(g, 4)];
     Str f = gen_filter(g, s);
     if (gen_chance(g, 20))
-        return str_fmt(g->a, "count(*)" STR_FMT, STR_ARG(f));
+        return str_fmt(g->a, "count(*)%s", Z(f));
     const char *fn = fns[gen_below(g, COUNT_OF(fns))];
-    return str_fmt(g->a, "%s(%s" STR_FMT ")" STR_FMT, fn, fn[0] != 'm' && gen_chance(g, 10) ? "DISTINCT " : "",
-                   STR_ARG(gen_expr(g, s, type, 1)), STR_ARG(f));
+    return str_fmt(g->a, "%s(%s%s)%s", fn, fn[0] != 'm' && gen_chance(g, 10) ? "DISTINCT " : "",
+                   Z(gen_expr(g, s, type, 1)), Z(f));
 }
 
 /* A group key: never a bare number, which would be an ordinal. */
 static inline Str gen_key(Gen *g, const GenScope *s, char type, int depth)
 {
     Str x = gen_expr(g, s, type, depth);
-    return x.p[0] >= '0' && x.p[0] <= '9' ? str_fmt(g->a, "(" STR_FMT " + 0)", STR_ARG(x)) : x;
+    return x.p[0] >= '0' && x.p[0] <= '9' ? str_fmt(g->a, "(%s + 0)", Z(x)) : x;
 }
 
 static inline Str gen_plain(Gen *g, const char *types, int depth)
@@ -270,9 +274,9 @@ static inline Str gen_plain(Gen *g, const char *types, int depth)
     StrVec items = {0};
     Str from = gen_from(g, &s, depth), where = gen_where(g, &s, depth);
     for (size_t i = 0; types[i]; i++)
-        vec_push(g->a, &items, str_fmt(g->a, STR_FMT " AS o%zu", STR_ARG(gen_expr(g, &s, types[i], 1)), i + 1));
-    return str_fmt(g->a, "SELECT %s" STR_FMT " FROM " STR_FMT STR_FMT, gen_chance(g, 15) ? "DISTINCT " : "", STR_ARG(str_join(g->a, &items, S(", "))),
-                   STR_ARG(from), STR_ARG(where));
+        vec_push(g->a, &items, str_fmt(g->a, "%s AS o%zu", Z(gen_expr(g, &s, types[i], 1)), i + 1));
+    return str_fmt(g->a, "SELECT %s%s FROM %s%s", gen_chance(g, 15) ? "DISTINCT " : "", Z(str_join(g->a, &items, S(", "))),
+                   Z(from), Z(where));
 }
 
 static inline Str gen_grouped(Gen *g, const char *types, int depth)
@@ -286,14 +290,14 @@ static inline Str gen_grouped(Gen *g, const char *types, int depth)
         vec_push(g->a, &keys, gen_key(g, &s, i < n ? types[i] : 'i', gen_chance(g, 25)));
     int show = gen_chance(g, 75);
     for (size_t i = 0; i < n; i++)
-        vec_push(g->a, &items, str_fmt(g->a, STR_FMT " AS o%zu", STR_ARG(i < nkeys && show ? keys.p[i] : gen_aggregate(g, &s, types[i])), i + 1));
+        vec_push(g->a, &items, str_fmt(g->a, "%s AS o%zu", Z(i < nkeys && show ? keys.p[i] : gen_aggregate(g, &s, types[i])), i + 1));
     if (nkeys)
-        by = str_fmt(g->a, " GROUP BY " STR_FMT, STR_ARG(str_join(g->a, &keys, S(", "))));
+        by = str_fmt(g->a, " GROUP BY %s", Z(str_join(g->a, &keys, S(", "))));
     if (gen_chance(g, 20))
-        having = str_fmt(g->a, " HAVING " STR_FMT " %s " STR_FMT, STR_ARG(gen_aggregate(g, &s, 'i')), gen_chance(g, 50) ? ">" : "<=",
-                         STR_ARG(gen_literal(g, 'i')));
-    return str_fmt(g->a, "SELECT " STR_FMT " FROM " STR_FMT STR_FMT STR_FMT STR_FMT, STR_ARG(str_join(g->a, &items, S(", "))), STR_ARG(from),
-                   STR_ARG(where), STR_ARG(by), STR_ARG(having));
+        having = str_fmt(g->a, " HAVING %s %s %s", Z(gen_aggregate(g, &s, 'i')), gen_chance(g, 50) ? ">" : "<=",
+                         Z(gen_literal(g, 'i')));
+    return str_fmt(g->a, "SELECT %s FROM %s%s%s%s", Z(str_join(g->a, &items, S(", "))), Z(from),
+                   Z(where), Z(by), Z(having));
 }
 
 static inline Str gen_select(Gen *g, const char *types, int depth)
@@ -306,7 +310,7 @@ static inline Str gen_query(Gen *g, const char *types, int depth)
     static const char *const ops[] = { "UNION ALL", "UNION ALL", "UNION", "EXCEPT", "EXCEPT ALL", "INTERSECT", "INTERSECT ALL" };
     Str q = gen_select(g, types, depth);
     if (gen_chance(g, 14))
-        q = str_fmt(g->a, STR_FMT " %s " STR_FMT, STR_ARG(q), ops[gen_below(g, COUNT_OF(ops))], STR_ARG(gen_select(g, types, depth - 1)));
+        q = str_fmt(g->a, "%s %s %s", Z(q), ops[gen_below(g, COUNT_OF(ops))], Z(gen_select(g, types, depth - 1)));
     return q;
 }
 
@@ -320,20 +324,20 @@ static inline Str gen_top_group(Gen *g, int depth)
     for (size_t i = 0; i < nkeys; i++) {
         vec_push(g->a, &keys, gen_key(g, &s, "iisnbd"[gen_below(g, 6)], gen_chance(g, 20)));
         if (gen_chance(g, 80))
-            vec_push(g->a, &items, str_fmt(g->a, STR_FMT " AS k%zu", STR_ARG(keys.p[i]), i + 1));
+            vec_push(g->a, &items, str_fmt(g->a, "%s AS k%zu", Z(keys.p[i]), i + 1));
     }
     for (size_t i = 0; i < n; i++) {
         Str x = gen_bare_aggregate(g, &s);
         if (gen_chance(g, 20))
-            x = str_fmt(g->a, "coalesce(" STR_FMT ", 0) + count(*)", STR_ARG(x));
+            x = str_fmt(g->a, "coalesce(%s, 0) + count(*)", Z(x));
         else if (gen_chance(g, 10))
-            x = str_fmt(g->a, "CASE WHEN count(*) > 2 THEN " STR_FMT " END", STR_ARG(x));
-        vec_push(g->a, &items, str_fmt(g->a, STR_FMT " AS v%zu", STR_ARG(x), i + 1));
+            x = str_fmt(g->a, "CASE WHEN count(*) > 2 THEN %s END", Z(x));
+        vec_push(g->a, &items, str_fmt(g->a, "%s AS v%zu", Z(x), i + 1));
     }
     if (nkeys)
-        by = str_fmt(g->a, " GROUP BY " STR_FMT, STR_ARG(str_join(g->a, &keys, S(", "))));
-    return str_fmt(g->a, "SELECT " STR_FMT " FROM " STR_FMT STR_FMT STR_FMT, STR_ARG(str_join(g->a, &items, S(", "))), STR_ARG(from), STR_ARG(where),
-                   STR_ARG(by));
+        by = str_fmt(g->a, " GROUP BY %s", Z(str_join(g->a, &keys, S(", "))));
+    return str_fmt(g->a, "SELECT %s FROM %s%s%s", Z(str_join(g->a, &items, S(", "))), Z(from), Z(where),
+                   Z(by));
 }
 
 static inline Str gen_view(Gen *g)
@@ -345,11 +349,11 @@ static inline Str gen_view(Gen *g)
     for (size_t i = 0; i < n; i++) {
         const char *types = gen_types(g);
         Str q = gen_query(g, types, 1);
-        sb_fmt(&b, "%scte%zu AS (" STR_FMT ")", i ? ", " : "WITH ", i, STR_ARG(q));
+        sb_fmt(&b, "%scte%zu AS (%s)", i ? ", " : "WITH ", i, Z(q));
         vec_push(g->a, &g->ctes, str_c(types));
     }
     Str body = gen_chance(g, 45) ? gen_top_group(g, 2) : gen_query(g, gen_types(g), 2);
-    sb_fmt(&b, "%s" STR_FMT, n ? " " : "", STR_ARG(body));
+    sb_fmt(&b, "%s%s", n ? " " : "", Z(body));
     return sb_str(&b);
 }
 

@@ -86,7 +86,7 @@ static inline Str lab_rows(Gen *g, const char *types, size_t n)
     for (size_t i = 0; i < n; i++) {
         sb_addc(&b, i ? ", (" : "(");
         for (size_t k = 0; types[k]; k++)
-            sb_fmt(&b, "%s" STR_FMT, k ? ", " : "", STR_ARG(gen_value(g, types[k])));
+            sb_fmt(&b, "%s%s", k ? ", " : "", Z(gen_value(g, types[k])));
         sb_addc(&b, ")");
     }
     return sb_str(&b);
@@ -102,7 +102,7 @@ static inline Status lab_create(Lab *lab, Gen *g, Error *err)
         TRY(lab_exec(lab, err, "CREATE OR REPLACE TABLE b_%s_new(" STR_FMT ")", n, STR_ARG(sb_str(&cols))));
         size_t rows = gen_chance(g, 10) ? 0 : gen_below(g, 9);
         if (rows)
-            TRY(lab_exec(lab, err, "INSERT INTO b_%s_new VALUES " STR_FMT, n, STR_ARG(lab_rows(g, GEN_TABLES[i].types, rows))));
+            TRY(lab_exec(lab, err, "INSERT INTO b_%s_new VALUES %s", n, Z(lab_rows(g, GEN_TABLES[i].types, rows))));
     }
     return OK;
 }
@@ -118,13 +118,13 @@ static inline Status lab_change(Lab *lab, Gen *g, size_t i, int inserts_only, Er
     if (!inserts_only && gen_chance(g, 60))
         TRY(lab_exec(lab, err, "DELETE FROM b_%s_new WHERE hash(rowid, %zu) %% %zu = 0", n, gen_below(g, 1000), 1 + gen_below(g, 5)));
     if (gen_chance(g, 70))
-        TRY(lab_exec(lab, err, "INSERT INTO b_%s_new VALUES " STR_FMT, n, STR_ARG(lab_rows(g, types, 1 + gen_below(g, 4)))));
+        TRY(lab_exec(lab, err, "INSERT INTO b_%s_new VALUES %s", n, Z(lab_rows(g, types, 1 + gen_below(g, 4)))));
     if (gen_chance(g, 30))
         TRY(lab_exec(lab, err, "INSERT INTO b_%s_new SELECT * FROM b_%s_old LIMIT 2", n, n));
     if (!inserts_only && gen_chance(g, 50)) {
         size_t c = gen_below(g, ncols);
-        TRY(lab_exec(lab, err, "UPDATE b_%s_new SET %c = " STR_FMT " WHERE hash(rowid, %zu) %% 3 = 0", n, GEN_TABLES[i].names[c],
-                     STR_ARG(gen_value(g, types[c])), gen_below(g, 1000)));
+        TRY(lab_exec(lab, err, "UPDATE b_%s_new SET %c = %s WHERE hash(rowid, %zu) %% 3 = 0", n, GEN_TABLES[i].names[c],
+                     Z(gen_value(g, types[c])), gen_below(g, 1000)));
     }
     return OK;
 }

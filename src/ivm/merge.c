@@ -181,6 +181,27 @@ static size_t slot_index(const IvmView *v, size_t agg, SlotKind kind)
     return 0;
 }
 
+/* As the printer of sql/ writes SUM and AVG: the same functions over the merged sum instead of sum(). */
+static void put_sum_value(StrBuf *b, const IvmView *v, const Slot *s, size_t at)
+{
+    const DataType *t = &slot_agg(v, s)->type;
+    if (t->kind == DT_INT64 && !is_decimal_sum(v, s))
+        sb_fmt(b, "firn_long(m.x%zu)", at);
+    else if (t->kind == DT_DECIMAL && t->precision == 38)
+        sb_fmt(b, "firn_round_s%d(m.x%zu)", t->scale, at);
+    else
+        sb_fmt(b, "CAST(m.x%zu AS " STR_FMT ")", at, STR_ARG(data_type_sql(b->a, t)));
+}
+
+static void put_avg_value(StrBuf *b, const DataType *t, size_t sum, size_t count)
+{
+    Str type = data_type_sql(b->a, t);
+    if (t->kind == DT_DECIMAL)
+        sb_fmt(b, "CAST(firn_div_s%d(m.x%zu, CAST(m.x%zu AS BIGINT)) AS " STR_FMT ")", t->scale, sum, count, STR_ARG(type));
+    else
+        sb_fmt(b, "CAST(CAST(m.x%zu AS DOUBLE) / m.x%zu AS " STR_FMT ")", sum, count, STR_ARG(type));
+}
+
 /* The aggregate's value from the slots x0, x1 … of alias m; the casts are those of the query's own types. */
 static void put_value(StrBuf *b, const IvmView *v, size_t agg)
 {
@@ -194,10 +215,13 @@ static void put_value(StrBuf *b, const IvmView *v, size_t agg)
         sb_fmt(b, "CAST(m.x%zu AS " STR_FMT ")", count, STR_ARG(type));
         break;
     case AGG_SUM:
-        sb_fmt(b, "CASE WHEN m.x%zu > 0 THEN CAST(m.x%zu AS " STR_FMT ") END", count, sum, STR_ARG(type));
-        break;
     case AGG_AVG:
-        sb_fmt(b, "CASE WHEN m.x%zu > 0 THEN CAST(CAST(m.x%zu AS DOUBLE) / m.x%zu AS " STR_FMT ") END", count, sum, count, STR_ARG(type));
+        sb_fmt(b, "CASE WHEN m.x%zu > 0 THEN ", count);
+        if (agg_kind(x) == AGG_SUM)
+            put_sum_value(b, v, &v->slots.p[sum], sum);
+        else
+            put_avg_value(b, &x->type, sum, count);
+        sb_addc(b, " END");
         break;
     case AGG_MIN:
     case AGG_MAX:
