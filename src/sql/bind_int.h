@@ -24,6 +24,7 @@ struct Level {
     BoundColumns *output;               /* set operation: output columns */
     int in_aggregate;
     int aggregates, windows;            /* seen so far */
+    StrVec windows_bound;               /* names of the WINDOW clause that are bound */
 };
 
 typedef struct CteScope CteScope;
@@ -52,11 +53,18 @@ NODISCARD Status bind_from(Bind *b, Level *l, TableRef *t, Visibles *ret);
 NODISCARD Status bind_table_function(Bind *b, Level *l, TableRef *t);
 NODISCARD Status bind_expr(Bind *b, Level *l, Expr **e);
 NODISCARD Status bind_column(Bind *b, Level *l, Expr **e);
+NODISCARD Status bind_field(Bind *b, Expr *base, Str field, int position, Expr **ret);
 NODISCARD Status bind_star(Bind *b, Level *l, const SelectItem *item, SelectItems *ret);
 NODISCARD Status bind_binary(Bind *b, Expr **e);
 NODISCARD Status bind_unary(Bind *b, Expr **e);
 NODISCARD Status bind_cast(Bind *b, Expr **e);
 NODISCARD Status bind_function(Bind *b, Level *l, Expr **e);
+NODISCARD Status bind_lambda(Bind *b, Level *l, Expr *e, const DataType *list);
+void bind_order_nulls(Bind *b, OrderVec *order);
+/* Casts around a query whose columns are not of these types. */
+void bind_cast_query(Bind *b, Query **q, const BoundColumns *to);
+/* bind_text.c: an unbound expression as Spark names it. */
+Str bind_text_name(Bind *b, const Expr *e);
 NODISCARD Status bind_grouping_check(Bind *b, Level *l, Query *q);
 NODISCARD Status bind_rows(Bind *b, Level *l, ExprVec *rows, size_t n, BoundColumns *ret, int position);
 
@@ -86,6 +94,7 @@ DataType ty_of_literal(const Expr *e);                   /* integers as the smal
 bool ty_common(Bind *b, const DataType *x, const DataType *y, DataType *ret);
 /* Wrap *e in a cast to t, unless it has it; literals and parameters take the type directly. */
 void bind_to(Bind *b, Expr **e, DataType t);
+Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to);
 /* The same as a checked implicit cast: E_INVALID when Spark's ANSI rules forbid it. */
 NODISCARD Status bind_coerce(Bind *b, Expr **e, DataType t, const char *what);
 /* All of them to their common type. */

@@ -186,6 +186,20 @@ static bool is_truncating(Bind *b, const DataType *from, const DataType *to)
     return b->spark && ty_is_integer(to) && (ty_is_real(from) || (from->kind == DT_DECIMAL && from->scale > 0));
 }
 
+/* Spark writes a point in time in the session's zone without naming it (the zone is UTC), and bytes as UTF-8. */
+Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to)
+{
+    if (!b->spark)
+        return x;
+    if (x->type.kind == DT_TIMESTAMPTZ && to->kind == DT_STRING)
+        return cast_node(b, x, ty(DT_TIMESTAMP));
+    if (x->type.kind == DT_BINARY && to->kind == DT_STRING)
+        return bx_call(b->a, "decode", "decode($1)", ty(DT_STRING), x, NULL);
+    if (ty_is_text(&x->type) && to->kind == DT_BINARY)
+        return bx_call(b->a, "encode", "encode($1)", ty(DT_BINARY), x, NULL);
+    return x;
+}
+
 void bind_to(Bind *b, Expr **e, DataType t)
 {
     Expr *x = *e;
@@ -204,6 +218,7 @@ void bind_to(Bind *b, Expr **e, DataType t)
         *e = n;
         return;
     }
+    x = bind_cast_source(b, x, &t);
     if (is_truncating(b, &x->type, &t))
         x = bx_call(b->a, "trunc", "trunc", x->type, x, NULL);
     *e = cast_node(b, x, t);

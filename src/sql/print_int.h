@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* print_int.h - what the printer's files share; private to print_*.c. */
+#ifndef FIRN_SQL_PRINT_INT_H
+#define FIRN_SQL_PRINT_INT_H
+
+#include "sql/bind_int.h"
+
+typedef struct CteName { const Query *query; Str engine; } CteName;
+
+/* Sticky: after the first failure nothing is written; the entry points look at `status`. */
+typedef struct Print {
+    Arena *a;
+    const Printer *p;
+    StrBuf out;
+    VEC(CteName) ctes;               /* in scope */
+    Status status;
+    Error *err;
+} Print;
+
+void print_expr(Print *p, const Expr *e);
+void print_exprs(Print *p, const ExprVec *v, size_t from);
+void print_query(Print *p, const Query *q);
+void print_table(Print *p, const TableRef *t);
+void print_order(Print *p, const OrderVec *v);             /* without ORDER BY */
+void print_call(Print *p, const Expr *e);
+void print_binary(Print *p, const Expr *e);
+void print_cast(Print *p, const Expr *e);
+/* A template of the function list over args; e gives $T, its own type. */
+void print_template(Print *p, Str text, const ExprVec *args, const Expr *e);
+void print_type(Print *p, const DataType *t);
+void print_values(Print *p, const ExprVec *rows, size_t n);
+void print_names(Print *p, const BoundColumns *cols);      /* ("a", "b") */
+bool print_is_nonzero(const Expr *e);                      /* a literal other than 0 */
+
+#define PRINT_FAIL(p, code, ...) do { if ((p)->status == OK) (p)->status = FAIL((p)->err, (code), __VA_ARGS__); } while (0)
+
+#endif

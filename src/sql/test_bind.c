@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statements are parsed, bound against an in-memory engine's tables, printed and run; value and type must be Spark's
+ * (or PostgreSQL's) as documented.  A row of a case: dialect, SQL, the whole result as text, the columns' types. */
+#include "test.h"
+
+#include "sql/sql.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct Fixture { DuckEngine *e; DuckConn *c; Arena *a; } Fixture;
+
+static const char *const set_up_sql =
+    "CREATE TABLE emp (id INTEGER, name VARCHAR, dept INTEGER, salary DECIMAL(10,2), hired DATE, boss INTEGER);"
+    "INSERT INTO emp VALUES (1, 'Ann', 10, 100.50, '2020-01-15', NULL), (2, 'Bob', 10, 200.25, '2021-02-28', 1),"
+    " (3, 'Cid', 20, 300.00, '2021-12-31', 1), (4, 'Dee', NULL, NULL, NULL, 2);"
+    "CREATE TABLE dept (id INTEGER, title VARCHAR);"
+    "INSERT INTO dept VALUES (10, 'Ops'), (20, 'Dev'), (30, 'Law');"
+    "CREATE TABLE nums (i INTEGER, l BIGINT, d DOUBLE, s VARCHAR, b BOOLEAN, p DECIMAL(38,10), q DECIMAL(20,4), t TIMESTAMPTZ);"
+    "INSERT INTO nums VALUES (2147483647, 9223372036854775807, 2.5, '12', true, 1.5, 7.1234, '2024-03-01 12:34:56.5+00'),"
+    " (-7, 2, -0.5, ' 3 ', false, -2.25, 2, '1969-12-31 23:59:59+00'), (0, NULL, NULL, NULL, NULL, NULL, NULL, NULL);"
+    "CREATE TABLE \"case t\" (c1 INTEGER, c2 INTEGER); INSERT INTO \"case t\" VALUES (1, 2);"
+    "CREATE TABLE nest (k INTEGER, a INTEGER[], m MAP(VARCHAR, INTEGER), s STRUCT(x INTEGER, y VARCHAR));"
+    "INSERT INTO nest VALUES (1, [10, 20, NULL], map(['u', 'v'], [1, 2]), {'x': 5, 'y': 'yy'}), (2, [], map([], []), NULL), (3, NULL, NULL, NULL);";
+
+static int set_up(void **state)
+{
+    static Fixture f;
+    Error err;
+    DuckOptions o = { .memory_limit = S("500MB"), .threads = 2 };
+
+    assert_ok(duck_open(&o, &f.e, &err), &err);
+    assert_ok(duck_connect(f.e, &f.c, &err), &err);
+    assert_ok(duck_exec(f.c, str_c(set_up_sql), &err), &err);
+    f.a = arena_create();
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    Fixture *f = *state;
+    duck_disconnect(f->c);
+    duck_close(f->e);
+    arena_destroy(f->a);
+    return 0;
+}
+
+/* ---- the resolver: the engine's own tables; "case_t" has names that differ by case only ------------------------------ */
+
+static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret, Error *err)
+{
+    Fixture *f = ctx;
+    Str name = vec_last(&ref->name);
+    BoundTable *t = arena_new(a, BoundTable);
+    DuckColumns cols;
+    int by_case = str_ieq(name, S("case_t"));
+
+    if (duck_describe(f->c, a, str_fmt(a, "SELECT * FROM \"" STR_FMT "\"", STR_ARG(by_case ? S("case t") : name)), &cols, err) != OK)
+        return FAIL(err, E_NOT_FOUND, "no such table");
+    t->id = t->display = by_case ? S("case t") : name;
+    for (size_t i = 0; i < cols.n; i++) {
+        Str user = by_case ? (i ? S("ID") : S("id")) : cols.p[i].name;
+        vec_push(a, &t->columns, ((BoundColumn){ user, cols.p[i].name, cols.p[i].type, 1, (int32_t)i + 1 }));
+    }
+    *ret = t;
+    return OK;
+}
+
+static Status table_text(void *ctx, StrBuf *out, const TableRef *ref, Error *err)
+{
+    (void)ctx;
+    (void)err;
+    sql_ident(out, ref->table->id);
+    return OK;
+}
+
+static Status engine_text(Fixture *f, Arena *a, Dialect d, const char *sql, Query **q, Str *ret, Error *err)
+{
+    Binder b = { .dialect = d, .ctx = f, .resolve = resolve, .probe = f->c, .now_has = 1, .now_us = 1700000000000000, .text = str_c(sql),
+                 .current_user = S("me"), .current_catalog = S("cat"), .current_namespace = S("ns") };
+    Printer p = { .ctx = f, .table = table_text };
+
+    TRY(sql_parse_query(a, d, str_c(sql), q, err));
+    TRY(sql_bind_query(a, &b, *q, err));
+    return sql_print_query(a, &p, *q, ret, err);
+}
+
+/* ---- one case --------------------------------------------------------------------------------------------------------- */
+
+static void cell_text(StrBuf *b, const Value *v)
+{
+    StrBuf t = sb_new(b->a);
+    if (v->kind == DT_STRING) {
+        sb_add(b, v->string);
+        return;
+    }
+    Value bare = *v;
+    if (v->kind == DT_NULL) {
+        sb_addc(b, "NULL");
+        return;
+    }
+    sql_value(&t, &bare);
+    sb_add(b, sb_str(&t));
+}
+
+/* The result as text by the engine's VARCHAR casts, so that the cells can be compared as written. */
+static Status run(Fixture *f, Arena *a, Dialect d, const char *sql, Str *rows, Str *types, Error *err)
+{
+    Query *q;
+    Str text;
+    CLEANUP(duck_result_freep) DuckResult *r = NULL;
+    StrBuf out = sb_new(a), ty = sb_new(a), wrap = sb_new(a);
+    size_t n;
+
+    TRY(engine_text(f, a, d, sql, &q, &text, err));
+    if (getenv("FIRN_SHOW_SQL"))
+        printf("%s\n  -> " STR_FMT "\n", sql, STR_ARG(text));
+    DuckColumns cols;
+    TRY_CTX(duck_describe(f->c, a, text, &cols, err), err, "%.600s", text.p);
+    sb_addc(&wrap, "SELECT ");
+    for (size_t i = 0; i < cols.n; i++) {
+        Str bound = data_type_sql(a, &q->columns.p[i].type), real = data_type_sql(a, &cols.p[i].type);
+        if (!str_eq(bound, real) && !str_eq(bound, S("\"NULL\"")))
+            return FAIL(err, E_INTERNAL, "column %zu is bound as " STR_FMT " and comes as " STR_FMT ": %s", i + 1, STR_ARG(bound), STR_ARG(real), text.p);
+        sb_fmt(&ty, "%s" STR_FMT, i ? "," : "", STR_ARG(sql_type_name(a, d, &q->columns.p[i].type)));
+        sb_fmt(&wrap, "%sCAST(COLUMNS(%zu) AS VARCHAR)", i ? ", " : "", i + 1);
+    }
+    wrap = sb_new(a);
+    sb_addc(&wrap, "SELECT ");
+    for (size_t i = 0; i < cols.n; i++) {
+        sb_addc(&wrap, i ? ", CAST(" : "CAST(");
+        sql_ident(&wrap, cols.p[i].name);
+        sb_addc(&wrap, " AS VARCHAR)");
+    }
+    sb_fmt(&wrap, " FROM (" STR_FMT ")", STR_ARG(text));
+    TRY_CTX(duck_query(f->c, sb_str(&wrap), &r, err), err, "%.600s", text.p);
+    do {
+        TRY(duck_next(r, &n, err));
+        for (size_t i = 0; i < n; i++) {
+            if (out.n)
+                sb_byte(&out, ';');
+            for (size_t j = 0; j < duck_ncols(r); j++) {
+                Value v = duck_value(a, r, j, i);
+                if (j)
+                    sb_byte(&out, '|');
+                cell_text(&out, &v);
+            }
+        }
+    } while (n);
+    *rows = sb_str(&out);
+    *types = sb_str(&ty);
+    return OK;
+}
+
+typedef struct Case { Dialect d; const char *sql, *rows, *types; } Case;
+
+static void check(Fixture *f, const Case *cases, size_t n)
+{
+    int failed = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        CLEANUP(arena_destroyp) Arena *a = arena_create();
+        Error err = { 0 };
+        Str rows = S(""), types = S("");
+        if (run(f, a, cases[i].d, cases[i].sql, &rows, &types, &err) != OK)
+            printf("  %s\n    failed: %s (%s)\n", cases[i].sql, err.message, err.origin);
+        else if (!str_eq(rows, str_c(cases[i].rows)))
+            printf("  %s\n    gave " STR_FMT "\n    not  %s\n", cases[i].sql, STR_ARG(rows), cases[i].rows);
+        else if (cases[i].types && !str_eq(types, str_c(cases[i].types)))
+            printf("  %s\n    has types " STR_FMT "\n    not       %s\n", cases[i].sql, STR_ARG(types), cases[i].types);
+        else
+            continue;
+        failed++;
+    }
+    if (failed)
+        fail_msg("%d of %zu cases", failed, n);
+}
+
+#define SP DIALECT_SPARK
+#define PG DIALECT_POSTGRES
+
+static void queries(void **state)
+{
+    static const Case cases[] = {
+        { SP, "SELECT id, name FROM emp WHERE dept = 10 ORDER BY id DESC", "2|Bob;1|Ann", "int,string" },
+        { SP, "SELECT e.name, d.title FROM emp e JOIN dept d ON e.dept = d.id ORDER BY 1", "Ann|Ops;Bob|Ops;Cid|Dev", NULL },
+        { SP, "SELECT * FROM dept LEFT JOIN emp ON dept.id = emp.dept WHERE emp.id IS NULL", "30|Law|NULL|NULL|NULL|NULL|NULL|NULL", NULL },
+        { SP, "SELECT dept, count(*), sum(salary) AS total FROM emp GROUP BY dept HAVING total > 100 ORDER BY dept", "10|2|300.75;20|1|300.00", "int,bigint,decimal(20,2)" },
+        { SP, "SELECT upper(name) AS n, count(*) FROM emp GROUP BY n ORDER BY n LIMIT 2", "ANN|1;BOB|1", NULL },
+        { SP, "SELECT dept FROM emp GROUP BY 1 ORDER BY 1", "NULL;10;20", NULL },
+        { PG, "SELECT dept FROM emp GROUP BY 1 ORDER BY 1", "10;20;NULL", NULL },
+        { SP, "SELECT dept FROM emp GROUP BY 1 ORDER BY 1 DESC", "20;10;NULL", NULL },
+        { SP, "SELECT name FROM emp e WHERE EXISTS (SELECT 1 FROM dept d WHERE d.id = e.dept) ORDER BY name", "Ann;Bob;Cid", NULL },
+        { SP, "SELECT name FROM emp WHERE dept NOT IN (SELECT id FROM dept WHERE title = 'Ops') ORDER BY name", "Cid", NULL },
+        { SP, "SELECT name, (SELECT max(title) FROM dept d WHERE d.id = e.dept) AS t FROM emp e ORDER BY name", "Ann|Ops;Bob|Ops;Cid|Dev;Dee|NULL", NULL },
+        { SP, "WITH x AS (SELECT dept, count(*) AS n FROM emp GROUP BY dept) SELECT a.n + b.n FROM x a JOIN x b ON a.dept = b.dept ORDER BY 1", "2;4", "bigint" },
+        { PG, "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 4) SELECT sum(n) FROM r", "10", "bigint" },
+        { SP, "SELECT id FROM emp UNION ALL SELECT id FROM dept ORDER BY id DESC LIMIT 3", "30;20;10", "int" },
+        { SP, "SELECT id FROM emp UNION SELECT CAST(2 AS BIGINT) ORDER BY 1", "1;2;3;4", "bigint" },
+        { SP, "SELECT 1 INTERSECT SELECT 1", "1", "int" },
+        { SP, "SELECT * FROM VALUES (1, 'a'), (2, NULL) AS t(x, y) ORDER BY x", "1|a;2|NULL", "int,string" },
+        { SP, "SELECT id FROM emp JOIN dept USING (id)", "", NULL },
+        { SP, "SELECT id, name, title FROM emp FULL JOIN dept USING (id) ORDER BY id", "1|Ann|NULL;2|Bob|NULL;3|Cid|NULL;4|Dee|NULL;10|NULL|Ops;20|NULL|Dev;30|NULL|Law", NULL },
+        { SP, "SELECT * FROM emp NATURAL JOIN dept", "", NULL },
+        { SP, "SELECT name FROM emp LEFT SEMI JOIN dept ON emp.dept = dept.id ORDER BY name", "Ann;Bob;Cid", NULL },
+        { SP, "SELECT name FROM emp LEFT ANTI JOIN dept ON emp.dept = dept.id", "Dee", NULL },
+        { SP, "SELECT DISTINCT dept FROM emp ORDER BY dept", "NULL;10;20", NULL },
+        { SP, "SELECT id, salary, sum(salary) OVER (PARTITION BY dept ORDER BY id) FROM emp ORDER BY id", "1|100.50|100.50;2|200.25|300.75;3|300.00|300.00;4|NULL|NULL", "int,decimal(10,2),decimal(20,2)" },
+        { SP, "SELECT id, row_number() OVER (ORDER BY salary DESC) AS r FROM emp QUALIFY r = 1", "3|1", "int,int" },
+        { SP, "SELECT x + 1 FROM (SELECT id AS x FROM emp) s WHERE x < 2", "2", "int" },
+        { SP, "SELECT id + 1 AS a, a * 2 AS b FROM emp WHERE id = 1", "2|4", NULL },
+        { PG, "SELECT e.name, x.n FROM emp e, LATERAL (SELECT count(*) AS n FROM dept d WHERE d.id = e.dept) x ORDER BY 1", "Ann|1;Bob|1;Cid|1;Dee|0", NULL },
+        { PG, "SELECT DISTINCT ON (dept) dept, name FROM emp WHERE dept IS NOT NULL ORDER BY dept, name DESC", "10|Bob;20|Cid", NULL },
+        { SP, "SELECT dept, boss, count(*) FROM emp GROUP BY ROLLUP (dept, boss) HAVING dept = 10 ORDER BY 1, 2, 3", "10|NULL|1;10|NULL|2;10|1|1", NULL },
+        { SP, "SELECT count(*) FROM emp WHERE name LIKE '%e%' OR name RLIKE '^B'", "2", NULL },
+        { SP, "SELECT sum(x) FROM (SELECT 1 AS x UNION ALL SELECT 2.5)", "3.5", "decimal(21,1)" },
+        { SP, "SELECT count(*) FROM emp GROUP BY ALL", "4", NULL },
+        { SP, "SELECT dept, count(*) FROM emp GROUP BY ALL ORDER BY 1", "NULL|1;10|2;20|1", NULL },
+        { SP, "SELECT a.id FROM emp a CROSS JOIN emp b WHERE a.id = b.boss ORDER BY a.id, b.id", "1;1;2", NULL },
+        { SP, "SELECT max(name) FILTER (WHERE dept = 10) FROM emp", "Bob", "string" },
+    };
+    check(*state, cases, COUNT_OF(cases));
+}
+
+static void names(void **state)
+{
+    Fixture *f = *state;
+    Error err;
+    Query *q;
+    Str text;
+
+    assert_ok(engine_text(f, f->a, SP, "SELECT *, 1 AS ID, `id` FROM case_t", &q, &text, &err), &err);
+    assert_int_equal(q->columns.n, 4);
+    assert_str(q->columns.p[0].name, "id");
+    assert_str(q->columns.p[1].name, "ID");
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < i; j++)
+            assert_false(str_ieq(q->columns.p[i].engine, q->columns.p[j].engine));
+    assert_ok(engine_text(f, f->a, SP, "SELECT sum(salary), count(*), id + 1, CAST(id AS STRING), name n, emp.dept FROM emp GROUP BY ALL", &q, &text, &err), &err);
+    static const char *const want[] = { "sum(salary)", "count(1)", "(id + 1)", "id", "n", "dept" };
+    for (size_t i = 0; i < 6; i++)
+        assert_str(q->columns.p[i].name, want[i]);
+}
+
+static void integers(void **state)
+{
+    static const Case cases[] = {
+        { SP, "SELECT sum(i), avg(i), count(i), min(i), max(l) FROM nums", "2147483640|715827880.0|3|-7|9223372036854775807", "bigint,double,bigint,int,bigint" },
+        { SP, "SELECT 7 / 2, 7 div 2, -7 % 3, 7L / 2, -7 div 2", "3.5|3|-1|3.5|-3", "double,bigint,int,double,bigint" },
+        { PG, "SELECT 7 / 2, -7 / 2, 7 % 3, sum(id), avg(id) FROM emp", "3|-3|1|10|2.5000000000000000", "integer,integer,integer,bigint,numeric(38,16)" },
+        { PG, "SELECT sum(l) FROM nums", "9223372036854775809", "numeric(38,0)" },
+        { SP, "SELECT 1 + 2L, 1 + 1.5, 1 + 1e0, 1.5 + 1e0", "3|2.5|2.0|2.5", "bigint,decimal(3,1),double,double" },
+        { SP, "SELECT abs(-5), mod(7, 3), pmod(-7, 3), sign(-2)", "5|1|2|-1.0", "int,int,int,double" },
+        { SP, "SELECT 2147483647 + 1L, 3000000000", "2147483648|3000000000", "bigint,bigint" },
+        { SP, "SELECT ceil(2.1), floor(-2.1), ceil(2.5D), round(2.5), round(-2.5D), round(2.345, 2), bround(2.5)", "3|-3|3|3|-3.0|2.35|2", "decimal(2,0),decimal(2,0),bigint,decimal(2,0),double,decimal(4,2),decimal(2,0)" },
+        { SP, "SELECT 5 & 3, 5 | 3, 5 ^ 3, ~5", "1|7|6|-6", "int,int,int,int" },
+    };
+    check(*state, cases, COUNT_OF(cases));
+}
+
+/* DecimalPrecision with adjustPrecisionScale, HALF_UP. */
+static void decimals(void **state)
+{
+    static const Case cases[] = {
+        { SP, "SELECT sum(salary), avg(salary) FROM emp", "600.75|200.250000", "decimal(20,2),decimal(14,6)" },
+        { SP, "SELECT salary + 1, salary * 2, salary - 0.5, salary / 3, salary % 7 FROM emp WHERE id = 1", "101.50|201.00|100.00|33.500000|2.50", "decimal(11,2),decimal(12,2),decimal(11,2),decimal(14,6),decimal(3,2)" },
+        { SP, "SELECT q * q, q + q, q / q FROM nums WHERE i = -7", "4.000000|4.0000|1.000000000000000000", "decimal(38,6),decimal(21,4),decimal(38,18)" },
+        { SP, "SELECT p * p, p + q, p / q FROM nums WHERE i = 2147483647", "2.250000|8.623400000|0.210574", "decimal(38,6),decimal(38,9),decimal(38,6)" },
+        { SP, "SELECT CAST(2.345 AS DECIMAL(3,2)), CAST(-2.345 AS DECIMAL(3,2)), CAST(1 AS DECIMAL(5,2)), CAST('3.14159' AS DECIMAL(5,3))", "2.35|-2.35|1.00|3.142", NULL },
+        { SP, "SELECT CAST(10 AS DECIMAL(10,2)) / CAST(3 AS DECIMAL(10,2)), CAST(2 AS DECIMAL(10,2)) / CAST(3 AS DECIMAL(10,2))", "3.3333333333333|0.6666666666667", "decimal(23,13),decimal(23,13)" },
+        { SP, "SELECT sum(CAST(1 AS DECIMAL(38,0)))", "1", "decimal(38,0)" },
+        { SP, "SELECT avg(CAST(x AS DECIMAL(38,10))) FROM VALUES (1), (2), (2) AS t(x)", "1.6666666667", "decimal(38,10)" },
+        { SP, "SELECT salary * 1.1D, salary > 150, salary = 100.5 FROM emp WHERE id = 1", "110.55000000000001|false|true", "double,boolean,boolean" },
+        { SP, "SELECT coalesce(salary, 0), greatest(salary, 150), CASE WHEN id = 1 THEN salary ELSE 1 END FROM emp WHERE id = 1", "100.50|150.00|100.50", "decimal(12,2),decimal(12,2),decimal(12,2)" },
+        { PG, "SELECT 1.0 / 3, salary / 3, avg(salary) OVER () FROM emp WHERE id = 1", "0.3333333333333333|33.5000000000000000|100.5000000000000000", NULL },
+        { SP, "SELECT CAST(12345678901.5 AS DECIMAL(17,2)) * CAST(12345678901.5 AS DECIMAL(17,2))", "152415787538942246702.2500", "decimal(35,4)" },
+        { SP, "SELECT sum(l * (1 - d)) FROM VALUES (CAST(100 AS DECIMAL(15,2)), CAST(0.05 AS DECIMAL(15,2))) AS t(l, d)", "95.0000", "decimal(38,4)" },
+    };
+    check(*state, cases, COUNT_OF(cases));
+}
+
+static void casts(void **state)
+{
+    static const Case cases[] = {
+        { SP, "SELECT CAST('12' AS INT), CAST(' -3 ' AS BIGINT), CAST(2.9D AS INT), CAST(-2.9 AS INT), CAST(true AS INT), CAST(1 AS BOOLEAN)", "12|-3|2|-2|1|true", "int,bigint,int,int,int,boolean" },
+        { SP, "SELECT TRY_CAST('x' AS INT), TRY_CAST('12.7' AS INT), TRY_CAST('abc' AS DATE), TRY_CAST('1.5' AS DOUBLE)", "NULL|NULL|NULL|1.5", "int,int,date,double" },
+        { SP, "SELECT CAST(1.50 AS STRING), CAST(true AS STRING), CAST(DATE'2024-01-02' AS STRING), CAST(TIMESTAMP'2024-01-02 03:04:05' AS STRING)", "1.50|true|2024-01-02|2024-01-02 03:04:05", NULL },
+        { SP, "SELECT i = '2147483647', s = 12, s + 1 FROM nums WHERE s = 12", "true|true|13", "boolean,boolean,bigint" },
+        { SP, "SELECT CAST(t AS BIGINT), CAST(t AS DATE), CAST(0 AS TIMESTAMP) FROM nums WHERE i = -7", "-1|1969-12-31|1970-01-01 00:00:00+00", "bigint,date,timestamp" },
+        { SP, "SELECT int('5'), string(5), double('1e2'), date('2024-02-29')", "5|5|100.0|2024-02-29", "int,string,double,date" },
+        { PG, "SELECT '12'::int, 2.5::int, 3.5::double precision::int, 'abc'::varchar(2), '2024-01-02'::date + 1", "12|3|4|ab|2024-01-03", "integer,integer,integer,character varying(2),date" },
+        { SP, "SELECT hired > '2021-01-01', hired = '2020-01-15' FROM emp WHERE id = 1", "false|true", NULL },
+    };
+    check(*state, cases, COUNT_OF(cases));
+}
+
+static void strings(void **state)
+{
+    static const Case cases[] = {
+        { SP, "SELECT substring('hello', 0, 2), substring('hello', -3, 2), substring('hello', 2), substring('hello', -10, 7), substr('héllo', 2, 3)", "he|ll|ello|he|éll", NULL },
+        { PG, "SELECT substring('hello', 0, 2), substring('hello' FROM 2 FOR 3), substr('hello', -3, 5)", "h|ell|h", NULL },
+        { SP, "SELECT concat('a', NULL), concat('a', 1), 'a' || NULL, concat_ws('-', 'a', NULL, 'b'), length('äö')", "NULL|a1|NULL|a-b|2", "string,string,string,string,int" },
+        { PG, "SELECT concat('a', NULL, 1), 'a' || 1, length('äö'), strpos('abc', 'c')", "a1|a1|2|3", NULL },
+        { SP, "SELECT lpad('a', 3, 'xy'), rpad('abc', 2), left('abc', -1), right('abc', 2), reverse('abc'), repeat('ab', 2)", "xya|ab||bc|cba|abab", NULL },
+        { SP, "SELECT instr('abc', 'c'), locate('b', 'abcb', 3), position('b' IN 'abc'), ascii(''), initcap('hello big WORLD')", "3|4|2|0|Hello Big World", "int,int,int,int,string" },
+        { SP, "SELECT regexp_extract('100-200', '(\\\\d+)-(\\\\d+)', 2), regexp_replace('100-200', '(\\\\d+)', 'n$1'), split('a1b2c', '[12]')", "200|n100-n200|[a, b, c]", "string,string,array<string>" },
+        { SP, "SELECT substring_index('a.b.c', '.', 2), substring_index('a.b.c', '.', -2), trim('  x '), trim(BOTH 'x' FROM 'xax'), translate('abc', 'ab', 'xy')", "a.b|b.c|x|a|xyc", NULL },
+        { SP, "SELECT md5('a'), sha2('a', 256), hex('A'), hex(255), base64('abc'), contains('abc', 'b'), startswith('abc', 'ab')", "0cc175b9c0f1b6a831c399e269772661|ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb|41|FF|YWJj|true|true", NULL },
+        { SP, "SELECT nvl(NULL, 'x'), if(1 > 2, 'a', 'b'), nvl2(NULL, 1, 2), nullif(1, 1), decode(2, 1, 'one', 2, 'two', 'other')", "x|b|2|NULL|two", "string,string,int,int,string" },
+        { SP, "SELECT typeof(1L), typeof(1.5), current_user(), current_catalog()", "bigint|decimal(2,1)|me|cat", NULL },
+        { SP, "SELECT get_json_object('{\"a\":{\"b\":7}}', '$.a.b'), to_json(named_struct('a', 1)), get_json_object('no', '$.a')", "7|{\"a\":1}|NULL", NULL },
+    };
+    check(*state, cases, COUNT_OF(cases));
+}
+
+static void times(void **state)
+{
+    static const Case cases[] = {
+        { SP, "SELECT year(hired), month(hired), dayofweek(hired), weekday(hired), hired + 1, date_add(hired, 2), datediff(hired, DATE'2020-01-01') FROM emp WHERE id = 1", "2020|1|4|2|2020-01-16|2020-01-17|14", "int,int,int,int,date,date,int" },
+        { SP, "SELECT add_months(DATE'2020-01-31', 1), last_day(DATE'2020-02-01'), trunc(DATE'2020-05-17', 'MM'), months_between(DATE'2020-03-31', DATE'2020-02-29')", "2020-02-29|2020-02-29|2020-05-01|1.0", "date,date,date,double" },
+        { SP, "SELECT date_trunc('HOUR', t), hour(t), extract(SECOND FROM t), date_format(t, 'yyyy/MM/dd HH:mm') FROM nums WHERE i = 2147483647", "2024-03-01 12:00:00+00|12|56.500000|2024/03/01 12:34", "timestamp,int,decimal(8,6),string" },
+        { SP, "SELECT current_date(), current_timestamp(), unix_timestamp(), from_unixtime(0)", "2023-11-14|2023-11-14 22:13:20+00|1700000000|1970-01-01 00:00:00", "date,timestamp,bigint,string" },
+        { SP, "SELECT hired + INTERVAL 1 DAY, hired - INTERVAL '1' MONTH FROM emp WHERE id = 1", "2020-01-16|2019-12-15", "date,date" },
+        { SP, "SELECT to_date('31/12/2020', 'dd/MM/yyyy'), to_timestamp('2020-01-02 03:04:05'), make_date(2020, 2, 29)", "2020-12-31|2020-01-02 03:04:05+00|2020-02-29", "date,timestamp,date" },
+        { PG, "SELECT date '2024-03-01' - date '2024-02-01', date_trunc('month', timestamp '2024-03-05 10:00:00'), extract(year from date '2024-03-01')", "29|2024-03-01 00:00:00|2024", "integer,timestamp without time zone,numeric(18,0)" },
+        { PG, "SELECT now() - interval '1 day', date '2024-03-01' + interval '1 day'", "2023-11-13 22:13:20+00|2024-03-02 00:00:00", NULL },
+    };
+    check(*state, cases, COUNT_OF(cases));
+}
+
+static void nested(void **state)
+{
+    static const Case cases[] = {
+        { SP, "SELECT a[0], size(a), m['v'], s.x, element_at(a, 2), array_contains(a, 10) FROM nest WHERE k = 1", "10|3|2|5|20|true", "int,int,int,int,int,boolean" },
+        { SP, "SELECT k, x FROM nest LATERAL VIEW explode(a) t AS x ORDER BY k, x", "1|NULL;1|10;1|20", "int,int" },
+        { SP, "SELECT k, x FROM nest LATERAL VIEW OUTER explode(a) t AS x ORDER BY k, x", "1|NULL;1|10;1|20;2|NULL;3|NULL", "int,int" },
+        { SP, "SELECT k, p, x FROM nest LATERAL VIEW posexplode(a) t AS p, x ORDER BY k, p", "1|0|10;1|1|20;1|2|NULL", "int,int,int" },
+        { SP, "SELECT key, value FROM nest LATERAL VIEW explode(m) ORDER BY key", "u|1;v|2", "string,int" },
+        { SP, "SELECT explode(array(1, 2))", "1;2", "int" },
+        { SP, "SELECT id FROM range(3) ORDER BY id", "0;1;2", "bigint" },
+        { PG, "SELECT g FROM generate_series(1, 3) g ORDER BY g", "1;2;3", "integer" },
+        { PG, "SELECT u.x, u.n FROM unnest(ARRAY[5, 6]) WITH ORDINALITY AS u(x, n) ORDER BY n", "5|1;6|2", NULL },
+        { PG, "SELECT 2 = ANY(ARRAY[1, 2]), 3 = ALL(ARRAY[3, 4]), (ARRAY[7, 8])[1]", "true|false|7", NULL },
+        { SP, "SELECT collect_list(dept), collect_set(dept), count(DISTINCT dept) FROM emp WHERE dept = 20 OR dept IS NULL", "[20]|[20]|1", "array<int>,array<int>,bigint" },
+        { SP, "SELECT transform(array(1, 2), x -> x + 1), filter(array(1, 2, 3), x -> x > 1), exists(array(1, 2), x -> x = 2)", "[2, 3]|[2, 3]|true", "array<int>,array<int>,boolean" },
+        { SP, "SELECT named_struct('a', 1, 'b', 'x').b, struct(1, 2).col2, map('k', 1)['k'], array(1, 2.5)[1]", "x|2|1|2.5", NULL },
+        { SP, "SELECT sort_array(array(3, 1, NULL)), array_distinct(array(1, 1, 2)), slice(array(1, 2, 3), -2, 2), array_join(array('a', 'b'), '-')", "[NULL, 1, 3]|[1, 2]|[2, 3]|a-b", NULL },
+        { SP, "SELECT sequence(1, 3), flatten(array(array(1), array(2))), array_max(array(1, 5))", "[1, 2, 3]|[1, 2]|5", "array<int>,array<int>,int" },
+        { SP, "SELECT col0, col1 FROM nest LATERAL VIEW stack(2, 1, 'a', 2, 'b') WHERE k = 1 ORDER BY 1", "1|a;2|b", NULL },
+    };
+    check(*state, cases, COUNT_OF(cases));
+}
+
+/* ---- refusals -------------------------------------------------------------------------------------------------------------- */
+
+typedef struct Refusal { Dialect d; const char *sql, *sqlstate, *words; } Refusal;
+
+/* Binding or running fails with that SQLSTATE and those words. */
+static void refuse(Fixture *f, const Refusal *cases, size_t n)
+{
+    int failed = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        CLEANUP(arena_destroyp) Arena *a = arena_create();
+        Error err = { 0 };
+        Str rows = S(""), types = S("");
+        Status s = run(f, a, cases[i].d, cases[i].sql, &rows, &types, &err);
+        sql_engine_error(cases[i].d, &err);
+        const char *state = err.sqlstate[0] ? err.sqlstate : status_sqlstate(s);
+        if (s != OK && strcmp(state, cases[i].sqlstate) == 0 && strstr(err.message, cases[i].words))
+            continue;
+        printf("  %s\n    gave %s %s: %s\n", cases[i].sql, status_name(s), state, s == OK ? rows.p : err.message);
+        failed++;
+    }
+    if (failed)
+        fail_msg("%d of %zu cases", failed, n);
+}
+
+static void refusals(void **state)
+{
+    static const Refusal cases[] = {
+        { SP, "SELECT read_csv('/etc/passwd')", "42883", "[UNRESOLVED_ROUTINE] Cannot resolve routine `read_csv` on search path" },
+        { SP, "SELECT * FROM read_text('/etc/passwd')", "42883", "read_text" },
+        { PG, "SELECT * FROM read_parquet('/x')", "42883", "function read_parquet() does not exist" },
+        { PG, "SELECT getenv('HOME')", "42883", "function getenv(" },
+        { SP, "SELECT getenv('HOME')", "42883", "UNRESOLVED_ROUTINE" },
+        { SP, "SELECT * FROM duckdb_settings()", "42883", "duckdb_settings" },
+        { SP, "SELECT pg_catalog.length('a')", "42883", "UNRESOLVED_ROUTINE" },
+        { SP, "SELECT nope FROM emp", "42703", "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column, variable, or function parameter with name `nope` cannot be resolved. Did you mean" },
+        { PG, "SELECT nope FROM emp", "42703", "column \"nope\" does not exist" },
+        { SP, "SELECT * FROM nope", "42P01", "[TABLE_OR_VIEW_NOT_FOUND] The table or view `nope` cannot be found." },
+        { PG, "SELECT * FROM nope", "42P01", "relation \"nope\" does not exist" },
+        { SP, "SELECT id FROM emp, dept", "42704", "[AMBIGUOUS_REFERENCE] Reference `id` is ambiguous" },
+        { SP, "SELECT id FROM case_t", "42704", "AMBIGUOUS_REFERENCE" },
+        { SP, "SELECT name, count(*) FROM emp GROUP BY dept", "42803", "[MISSING_AGGREGATION]" },
+        { PG, "SELECT name, count(*) FROM emp", "42803", "column \"name\" must appear in the GROUP BY clause" },
+        { SP, "SELECT 1 FROM emp WHERE sum(id) > 1", "42903", "INVALID_WHERE_CONDITION" },
+        { SP, "SELECT sum(sum(id)) FROM emp", "42607", "NESTED_AGGREGATE_FUNCTION" },
+        { SP, "SELECT 1 / 0", "22012", "[DIVIDE_BY_ZERO] Division by zero." },
+        { SP, "SELECT id / (id - id) FROM emp", "22012", "[DIVIDE_BY_ZERO]" },
+        { SP, "SELECT salary / (id - id), salary % (id - id) FROM emp", "22012", "[DIVIDE_BY_ZERO]" },
+        { SP, "SELECT id % (id - id) FROM emp", "22012", "[DIVIDE_BY_ZERO]" },
+        { PG, "SELECT 1 / 0", "22012", "division by zero" },
+        { SP, "SELECT i + 1 FROM nums", "22003", "[ARITHMETIC_OVERFLOW]" },
+        { SP, "SELECT sum(l) FROM nums", "22003", "[ARITHMETIC_OVERFLOW] long overflow" },
+        { SP, "SELECT sum(x) FROM VALUES (99999999999999999999999999999999999999), (1) AS t(x)", "22003", "[ARITHMETIC_OVERFLOW]" },
+        { SP, "SELECT CAST('abc' AS INT)", "22018", "[CAST_INVALID_INPUT] The value 'abc' of the type \"STRING\" cannot be cast to \"INT\"" },
+        { SP, "SELECT CAST('12.7' AS INT)", "22018", "[CAST_INVALID_INPUT]" },
+        { SP, "SELECT s + 1 FROM VALUES ('x') AS t(s)", "22018", "[CAST_INVALID_INPUT]" },
+        { SP, "SELECT 1 UNION SELECT 1, 2", "42826", "[NUM_COLUMNS_MISMATCH]" },
+        { PG, "SELECT 1 UNION SELECT 1, 2", "42601", "each UNION query must have the same number of columns" },
+        { SP, "SELECT upper()", "42605", "[WRONG_NUM_ARGS" },
+        { SP, "SELECT true + 1", "42K09", "DATATYPE_MISMATCH" },
+        { PG, "SELECT true + 1", "42883", "operator does not exist: boolean + integer" },
+        { SP, "SELECT (SELECT id FROM emp)", "22023", "More than one row" },
+        { SP, "SELECT id FROM emp ORDER BY 5", "42805", "ORDER_BY_POS_OUT_OF_RANGE" },
+        { SP, "SELECT emp.* FROM emp e", "42703", "UNRESOLVED_COLUMN" },
+    };
+    refuse(*state, cases, COUNT_OF(cases));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(queries), cmocka_unit_test(names), cmocka_unit_test(integers), cmocka_unit_test(decimals), cmocka_unit_test(casts),
+        cmocka_unit_test(strings), cmocka_unit_test(times), cmocka_unit_test(nested), cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests_name("bind", tests, set_up, tear_down);
+}
