@@ -47,7 +47,7 @@ Status file_put_open(Store *s, Str path, StoreWriter **ret, Error *err)
     StoreWriter *w = calloc(1, sizeof(*w));
     if (!w)
         abort();
-    *w = (StoreWriter){ .s = s, .a = arena_create(), .fd = fd };
+    *w = (StoreWriter){ .s = s, .a = arena_create(), .fd = fd, .large = 1 };
     w->path = str_dup(w->a, path);
     w->temp = str_dup(w->a, temp);
     hashes_start(&w->hashes);

@@ -12,7 +12,8 @@ const char *const SCHEMA_TEXT =
     "CREATE TABLE IF NOT EXISTS uploads (id TEXT PRIMARY KEY, bucket TEXT, key BLOB, started INTEGER, headers BLOB, tags BLOB, owner TEXT) WITHOUT ROWID;"
     "CREATE INDEX IF NOT EXISTS uploads_key ON uploads (bucket, key, id);"
     "CREATE TABLE IF NOT EXISTS parts (upload TEXT, number INTEGER, size INTEGER, modified INTEGER, etag TEXT, checksums BLOB, blob TEXT,"
-    " PRIMARY KEY (upload, number)) WITHOUT ROWID;";
+    " PRIMARY KEY (upload, number)) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS journal (seq INTEGER PRIMARY KEY AUTOINCREMENT, blob TEXT, bytes BLOB);";
 
 #define OBJECT_COLUMNS "bucket, key, size, modified, etag, sha256, headers, tags, parts, blob"
 
@@ -37,6 +38,10 @@ const char *const QUERY_TEXT[Q_COUNT] = {
     [Q_PART_GET]      = "SELECT number, size, modified, etag, checksums, blob FROM parts WHERE upload = ? AND number = ?",
     [Q_PART_ALL]      = "SELECT number, size, modified, etag, checksums, blob FROM parts WHERE upload = ? ORDER BY number",
     [Q_PART_DEL]      = "DELETE FROM parts WHERE upload = ?",
+    [Q_JOURNAL_ADD]   = "INSERT INTO journal (blob, bytes) VALUES (?, ?)",
+    [Q_JOURNAL_ALL]   = "SELECT blob, bytes FROM journal ORDER BY seq",
+    [Q_JOURNAL_LAST]  = "SELECT max(seq) FROM journal",
+    [Q_JOURNAL_DEL]   = "DELETE FROM journal WHERE seq <= ?",
     [Q_BLOBS]         = "SELECT blob FROM objects UNION ALL SELECT blob FROM parts",
     [Q_META_GET]      = "SELECT value FROM meta WHERE name = ?",
     [Q_META_PUT]      = "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)",

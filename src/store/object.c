@@ -3,6 +3,7 @@
  *
  * Between finding a row and opening its blob the object may be replaced and the blob removed: then the row is read again.
  * A copy is a second name of the same immutable bytes (a hard link), so it costs no data. */
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -126,6 +127,8 @@ Status store_copy(Store *s, Str from, Str to, const Props *headers, const Props 
     TRY(key_check(dst.bucket, dst.key, err));
     TRY(object_open(s, a, src.bucket, src.key, &fd, &row, err));
     BlobId id = blob_new_id();
+    if (s->sync && fsync(fd) < 0)                            /* the source may still be covered by the journal alone */
+        return FAIL_ERRNO(err, "syncing the source of a copy");
     TRY(blob_link(s, row.blob, id, err));
     row.blob = id;
     row.info.bucket = dst.bucket;
@@ -189,6 +192,8 @@ Status object_publish(Store *s, Arena *a, ObjectRow *row, const PutCondition *co
     PutJob job = { .a = a, .row = row, .cond = cond };
     Status st = index_write(s->index, put_job, &job, err);
     blob_remove(s, st == OK ? job.old : row->blob);
+    if (st == OK && row->journal.n)
+        journal_added(s, row->journal.n);
     return st;
 }
 
@@ -215,7 +220,13 @@ Status object_put_row(Db *db, Arena *a, const ObjectRow *row, const PutCondition
     q_text(&q, str_join(a, &o->part_sizes, S(",")));
     q_text(&q, str_c(row->blob.z));
     *old = before.blob;
-    return q_run(&q, err);
+    TRY(q_run(&q, err));
+    if (!row->journal.n)
+        return OK;
+    Q j = q_open(db, Q_JOURNAL_ADD);
+    q_text(&j, str_c(row->blob.z));
+    q_blob(&j, row->journal);
+    return q_run(&j, err);
 }
 
 /* ---- helpers ---------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* put.c - writing an object: bytes go to a new blob and through the hashes; the commit seals the blob and publishes it.
  *
+ * A small object's bytes also go into the journal, inside the transaction that publishes its row: then one sync makes it
+ * durable, and its file is synced later (journal.c).
  * Invariant: a writer owns its blob until the row is published; every way out before that removes the blob. */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,6 +37,9 @@ Status store_put_add(StoreWriter *w, Str bytes, Error *err)
     TRY(store_gate(w->s, err));
     hashes_add(&w->hashes, bytes);
     w->size += (int64_t)bytes.n;
+    w->large = w->large || w->size > JOURNAL_BYTES_MAX;
+    if (!w->large)
+        sb_add(&w->small, bytes);
     return fd_write_all(w->fd, bytes, err);
 }
 
@@ -106,6 +111,7 @@ Status store_adopt(Store *s, Str uri, Str local_path, Arena *a, ObjectInfo *ret,
     if (loc.file)
         return file_adopt(s, loc.path, local_path, a, ret, err);
     TRY(store_put_open(s, loc.bucket, loc.key, &w, err));
+    w->large = 1;
     TRY(hash_file(w, path, err));
     TRY_CTX(blob_take(s, path, w->blob, err), err, "storing '" STR_FMT "'", STR_ARG(uri));
     StoreWriter *mine = w;
@@ -127,6 +133,7 @@ Status writer_new(Store *s, StoreWriter **ret, Error *err)
         abort();
     w->s = s;
     w->a = arena_create();
+    w->small = sb_new(w->a);
     w->fd = fd;
     w->blob = id;
     hashes_start(&w->hashes);
@@ -178,13 +185,14 @@ void hashes_end(Hashes *h)
 static Status commit(StoreWriter *w, const PutCondition *cond, Arena *a, ObjectInfo *ret, Error *err)
 {
     Status st = store_gate(w->s, err);
-    if (st == OK)
+    bool journaled = w->s->sync && !w->large && w->small.n;
+    if (st == OK && !journaled)
         st = blob_seal(w->s, w->blob, w->fd, err);
     if (st != OK) {
         blob_remove(w->s, w->blob);
         return st;
     }
-    ObjectRow row = { .blob = w->blob };
+    ObjectRow row = { .blob = w->blob, .journal = journaled ? sb_str(&w->small) : (Str){0} };
     row.info = (ObjectInfo){ .bucket = str_dup(a, w->bucket), .key = str_dup(a, w->key), .size = w->size, .modified_ms = clock_ms() };
     row.info.etag = hex_encode(a, hashes_get(&w->hashes, a, HASH_MD5));
     row.info.sha256 = hex_encode(a, hashes_get(&w->hashes, a, HASH_SHA256));

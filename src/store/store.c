@@ -74,6 +74,7 @@ void store_close(Store *s)
     Error err;
     if (!s)
         return;
+    journal_stop(s);
     if (s->index && index_write(s->index, mark, &(Str){ "1", 1 }, &err) != OK)
         err.code = OK;                                       /* then the next start sweeps */
     index_close(s->index);
@@ -104,6 +105,7 @@ Status store_probe(Store *s, Error *err)
     BlobId id = blob_new_id();
     CLEANUP(file_closep) int fd = -1;
     TRY(store_gate(s, err));
+    TRY(journal_status(s, err));
     TRY(blob_create(s, id, &fd, err));
     Status st = fd_write_all(fd, S("probe"), err);
     if (st == OK)
@@ -138,6 +140,7 @@ static Status store_start(Store *s, Error *err)
     blob_empty(s->scratch.p);
     TRY(index_open(str_z(s->a, str_cat(s->a, s->dir, S("/store.db"))), s->sync, &s->index, err));
     TRY(was_clean(s, &clean, err));
+    TRY(journal_start(s, err));
     if (!clean)
         TRY(blob_sweep(s, err));
     return index_write(s->index, mark, &(Str){ "0", 1 }, err);
@@ -165,7 +168,7 @@ static Status mark(Db *db, void *value, Error *err)
 static Status empty_rows(Db *db, void *arg, Error *err)
 {
     (void)arg;
-    if (sqlite3_exec(db->h, "DELETE FROM parts; DELETE FROM uploads; DELETE FROM objects; DELETE FROM buckets", NULL, NULL, NULL) != SQLITE_OK)
+    if (sqlite3_exec(db->h, "DELETE FROM journal; DELETE FROM parts; DELETE FROM uploads; DELETE FROM objects; DELETE FROM buckets", NULL, NULL, NULL) != SQLITE_OK)
         return FAIL(err, E_IO, "emptying the store: %s", sqlite3_errmsg(db->h));
     return OK;
 }

@@ -17,6 +17,7 @@ enum {
     PARTS_MAX         = 10000,
     PART_BYTES_MIN    = 5 * 1024 * 1024,   /* every part but the last */
     COPY_CHUNK        = 1024 * 1024,
+    JOURNAL_BYTES_MAX = 64 * 1024,         /* objects up to this size are made durable by the index's commit alone */
 };
 
 /* ---- index.c: connections, statements, group commit ------------------------------------------------------- */
@@ -27,6 +28,7 @@ typedef enum {
     Q_OBJECT_GET, Q_OBJECT_PUT, Q_OBJECT_DEL, Q_OBJECT_TAGS, Q_OBJECT_FROM, Q_OBJECT_AFTER,
     Q_UPLOAD_ADD, Q_UPLOAD_GET, Q_UPLOAD_DEL, Q_UPLOAD_ALL,
     Q_PART_PUT, Q_PART_GET, Q_PART_ALL, Q_PART_DEL,
+    Q_JOURNAL_ADD, Q_JOURNAL_ALL, Q_JOURNAL_LAST, Q_JOURNAL_DEL,
     Q_BLOBS, Q_META_GET, Q_META_PUT,
     Q_COUNT
 } QueryId;
@@ -85,6 +87,15 @@ NODISCARD Status fd_read_at(Arena *a, int fd, int64_t offset, int64_t length, St
 NODISCARD Status fd_append(int to, int from, Error *err);        /* the whole of `from` */
 NODISCARD Status dir_sync(const char *dir, Error *err);
 
+/* ---- journal.c: small objects ride in the index's commit ------------------------------------------------------ */
+
+typedef struct Journal Journal;
+/* Writes again what a crash may have lost, then starts the thread that syncs files behind the puts. */
+NODISCARD Status journal_start(Store *s, Error *err);
+void journal_stop(Store *s);                                     /* all files synced, unless the disk refuses */
+void journal_added(Store *s, size_t bytes);                      /* a row was committed */
+NODISCARD Status journal_status(Store *s, Error *err);           /* E_IO, E_FULL: files cannot be synced; the journal keeps them */
+
 /* ---- the store ------------------------------------------------------------------------------------------------ */
 
 struct Store {
@@ -93,6 +104,7 @@ struct Store {
     int sync;
     int memory;                     /* the folder is private and goes away at close */
     Index *index;
+    Journal *journal;
     pthread_mutex_t mu;             /* the four below */
     int64_t calls, fail_at;
     Status fail_with;
@@ -101,7 +113,7 @@ struct Store {
 NODISCARD Status store_gate(Store *s, Error *err);
 
 /* A row of objects. */
-typedef struct ObjectRow { ObjectInfo info; BlobId blob; } ObjectRow;
+typedef struct ObjectRow { ObjectInfo info; BlobId blob; Str journal; } ObjectRow;    /* journal: the bytes, when the blob is not synced */
 NODISCARD Status object_find(Db *db, Arena *a, Str bucket, Str key, ObjectRow *ret, Error *err);   /* E_NOT_FOUND, kind NoSuchKey or NoSuchBucket */
 NODISCARD Status bucket_need(Db *db, Str bucket, Error *err);                                      /* E_NOT_FOUND, kind NoSuchBucket */
 void object_from_row(Q *q, Arena *a, ObjectRow *ret);                                              /* columns of Q_OBJECT_GET */
@@ -135,6 +147,8 @@ struct StoreWriter {
     int fd;
     int64_t size;
     Hashes hashes;
+    StrBuf small;                                   /* the bytes while they fit the journal */
+    int large;
     Props headers, tags;
 };
 NODISCARD Status writer_new(Store *s, StoreWriter **ret, Error *err);
