@@ -88,6 +88,8 @@ Status error_errno(Error *err, int errnum, const char *origin, const char *fmt, 
 #define STRINGIFY(x) STRINGIFY_(x)
 #define ORIGIN __FILE__ ":" STRINGIFY(__LINE__)   /* the build maps __FILE__ to the path below src/ */
 #define FAIL(err, code, ...) (error_set((err), (code), ORIGIN, __VA_ARGS__), (code))     /* never OK, and the compiler sees it */
+/* As a statement, when more is said of the error before it is returned. */
+#define RAISE(err, code, ...) ((void)error_set((err), (code), ORIGIN, __VA_ARGS__))
 #define FAIL_ERRNO(err, ...) error_errno((err), errno, ORIGIN, __VA_ARGS__)
 #define TRY(expr) do { Status try_s_ = (expr); if (try_s_ != OK) return try_s_; } while (0)
 /* TRY_CTX(expr, err, "context %s", x): on failure the context is put in front of the message. */

@@ -320,7 +320,7 @@ static Status check_required(const WriteJob *j, const IceFile *f, Error *err)
         const IceField *field = ice_field_by_id(j->w->schema, f->null_counts.p[i].id);
         if (!field || !field->required || !f->null_counts.p[i].n || !engine_name(j, field->id).n)
             continue;
-        FAIL(err, E_INVALID, "null value in column \"" STR_FMT "\" of table \"" STR_FMT "\" violates not-null constraint", STR_ARG(field->name), STR_ARG(j->w->table->relation.name));
+        RAISE(err, E_INVALID, "null value in column \"" STR_FMT "\" of table \"" STR_FMT "\" violates not-null constraint", STR_ARG(field->name), STR_ARG(j->w->table->relation.name));
         memcpy(err->sqlstate, "23502", 6);
         return E_INVALID;
     }

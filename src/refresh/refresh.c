@@ -83,6 +83,23 @@ Status refresh_stop(Refresher *r, int64_t relation_id, Error *err)
     return n ? OK : FAIL(err, E_NOT_FOUND, "no refresh of the view is running");
 }
 
+RefreshCounts refresh_counts(Refresher *r)
+{
+    pthread_mutex_lock(&r->lock);
+    RefreshCounts c = r->counts;
+    pthread_mutex_unlock(&r->lock);
+    return c;
+}
+
+static void count(Refresher *r, Status s, RunType type, int64_t us)
+{
+    pthread_mutex_lock(&r->lock);
+    int64_t *n = s != OK ? &r->counts.failed : type == RUN_FULL ? &r->counts.full : type == RUN_NONE ? &r->counts.none : &r->counts.incremental;
+    ++*n;
+    r->counts.us += us;
+    pthread_mutex_unlock(&r->lock);
+}
+
 static int was_stopped(Refresher *r, Running *me)
 {
     pthread_mutex_lock(&r->lock);
@@ -360,6 +377,7 @@ Status refresh_run(Refresher *r, Arena *a, int64_t relation_id, const RefreshReq
         fail_run(&j, &me, err);
     }
     leave(r, &me);
+    count(r, s, j.type, clock_mono_us() - begun);
     if (s != OK)
         return s;
     *ret = (RefreshReport){ .run_id = j.run.id, .type = j.run.type, .reason = j.reason, .rows_in = j.rows_in, .rows_changed = j.rows_changed,

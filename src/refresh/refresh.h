@@ -51,6 +51,8 @@ typedef struct RefreshRequest { int full, no_wait; Str trigger, role; Str run_id
 NODISCARD Status refresh_run(Refresher *r, Arena *a, int64_t relation_id, const RefreshRequest *q, RefreshReport *ret, Error *err);
 /* Stops a running refresh: E_NOT_FOUND when none runs. */
 NODISCARD Status refresh_stop(Refresher *r, int64_t relation_id, Error *err);
+typedef struct RefreshCounts { int64_t full, incremental, none, failed, us; } RefreshCounts;
+RefreshCounts refresh_counts(Refresher *r);              /* since start */
 /* At start: runs that a dead server left become FAILED. */
 NODISCARD Status refresh_recover(Refresher *r, Error *err);
 

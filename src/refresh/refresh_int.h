@@ -14,6 +14,7 @@ struct Refresher {
     pthread_mutex_t lock;
     pthread_cond_t done;
     Running *running;                 /* one node a view that runs now */
+    RefreshCounts counts;
 };
 
 /* A definition bound against the sources as they are now. */

@@ -38,15 +38,6 @@ static Status check_chain(Check *c, bool *bad, Error *err)
 
 /* ---- pointer ------------------------------------------------------------------------------------------------------------- */
 
-static Str file_of_kind(const Json *body, const char *kind)
-{
-    const Json *files = json_get(body, "files");
-    for (size_t i = 0; i < json_len(files); i++)
-        if (str_eq(json_get_str(json_at(files, i), "kind", (Str){0}), str_c(kind)))
-            return json_get_str(json_at(files, i), "path", (Str){0});
-    return (Str){0};
-}
-
 /* A property change moves the pointer without touching the rows: then the snapshot must still be the recorded one. */
 static void check_pointer(Check *c, const CatEvidence *head, bool *bad)
 {

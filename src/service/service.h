@@ -74,6 +74,7 @@ void rows_close(Rows *r);
 
 typedef struct Batch Batch;
 NODISCARD Status session_parse(Session *ss, Arena *a, Str text, Batch **ret, size_t *n, Error *err);
+int batch_nparams(const Batch *b);                       /* the highest $n of its first statement */
 /* Runs statement i of the batch; params may be NULL. rows_close ends it. */
 NODISCARD Status session_run(Session *ss, Batch *b, size_t i, const Value *params, size_t nparams, Rows **ret, Error *err);
 /* Columns and parameter types of a batch of one statement, without running it. types: in and out, DT_INVALID is inferred. */
@@ -85,5 +86,4 @@ void session_parameters(Session *ss, Arena *a, Props *ret);
 NODISCARD Status session_set(Session *ss, Str key, Str value, Error *err);
 Service *session_service(Session *ss);
 
-/* The whole result as text in one call, for tools: rows of strings, nulls marked. */
 #endif

@@ -107,6 +107,7 @@ Value *rows_row(Rows *rows);                              /* a new row of nulls 
 void cell_str(Rows *rows, Value *row, size_t i, Str s);
 void cell_int(Rows *rows, Value *row, size_t i, int64_t v);
 void cell_bool(Rows *rows, Value *row, size_t i, int truth);
+void copy_abandon(Rows *rows);                            /* an unfinished COPY FROM STDIN */
 void rows_command(Rows *rows, const char *tag);           /* a statement without rows */
 
 void session_note(Session *ss, const char *severity, const char *sqlstate, const char *fmt, ...) PRINTF_LIKE(4, 5);

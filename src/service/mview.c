@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mview.c - materialized views by SQL: CREATE, REFRESH, ALTER … SCHEDULE, DROP (spec/glue.md 2.1).
+ *
+ * CREATE MANAGED needs the setting spark.sql.mv.managed.enabled, as there; the definition is kept as written. */
+#include "service/ddl_int.h"
+#include "sched/sched.h"
+
+static const char *const REPORT = "refresh %s: %s; %lld source rows read, %lld rows changed, %.1f ms";
+
+static void report(Run *r, const RefreshReport *rep)
+{
+    session_note(r->ss, "NOTICE", "00000", REPORT, str_z(r->a, rep->type), str_z(r->a, rep->reason), (long long)rep->rows_in, (long long)rep->rows_changed, (double)rep->duration_us / 1000);
+}
+
+/* ---- CREATE ------------------------------------------------------------------------------------------------------------ */
+
+
+/* The catalogs that the definition names, as the session understands them now. */
+static Status pin_catalogs(Run *r, const Query *bound, Props *ret, Error *err)
+{
+    TableRefs refs = {0};
+
+    sql_tables(r->a, bound, &refs);
+    for (size_t i = 0; i < refs.n; i++) {
+        Str id;
+        if (refs.p[i]->name.n != 3)
+            continue;
+        TRY(name_catalog(r, refs.p[i]->name.p[0], &id, err));
+        props_set(r->a, ret, refs.p[i]->name.p[0], id);
+    }
+    return OK;
+}
+
+static Status check_settings(Run *r, Error *err)
+{
+    if (!r->st->managed || setting_on(r->ss, S("spark.sql.mv.managed.enabled")))
+        return OK;
+    RAISE(err, E_INVALID, "CREATE MANAGED MATERIALIZED VIEW needs the setting spark.sql.mv.managed.enabled = true in this session");
+    error_hint(err, "SET spark.sql.mv.managed.enabled = true");
+    return E_INVALID;
+}
+
+static Status check_schedule(Run *r, const Schedule *s, Error *err)
+{
+    int64_t min = r->svc->options.schedule_minimum_s;
+    if (!s->has || s->seconds >= min)
+        return OK;
+    RAISE(err, E_INVALID, "a refresh every %lld seconds is below the minimum of %lld seconds (schedule.minimum)", (long long)s->seconds, (long long)min);
+    err->position = s->position;
+    return E_INVALID;
+}
+
+static Status ask_create(Run *r, const Name *n, const CatRelation *there, Error *err)
+{
+    Ask ask = { .action = there ? ACT_REFRESH : ACT_CREATE, .api = "CREATE MATERIALIZED VIEW", .relation = there, .catalog = n->catalog_id, .namespace = n->namespace, .name = n->name };
+    return access_check(r->svc->access, r->a, &r->ss->principal, &ask, err);
+}
+
+/* Storage of the view: given, or where the catalog puts tables. */
+static Status choose_location(Run *r, const Name *n, const CatRelation *there, Str *ret, Error *err)
+{
+    SvcCtx ctx;
+    SvcCall call = ddl_call(r, &ctx, "CREATE MATERIALIZED VIEW");
+    SvcName name = { n->catalog_id, n->namespace, n->name };
+
+    if (there) {
+        *ret = there->location;
+        return OK;
+    }
+    IceField any = { .id = 1, .name = S("c"), .type = arena_new(r->a, IceType) };
+    IceSchema schema = {0};
+    vec_push(r->a, &schema.fields, any);
+    SvcNewTable nt = { .name = name, .schema = &schema, .location = r->st->location, .stage = 1 };
+    SvcTable staged;                                  /* the same rules as for a table; nothing is written */
+    TRY(svc_table_create(&call, &nt, &staged, err));
+    *ret = staged.metadata->location;
+    return OK;
+}
+
+static Status spec_of(Run *r, const Name *n, const CatRelation *there, ViewSpec *spec, Error *err)
+{
+    const Stmt *st = r->st;
+    Binder b;
+
+    run_binder(r, &b);
+    Query *q = sql_copy_query(r->a, st->query);
+    TRY(sql_check_definition(r->a, q, err));
+    TRY(sql_bind_query(r->a, &b, q, err));            /* names, types and the right to read every source, with positions for errors */
+    *spec = (ViewSpec){ .catalog = n->catalog_id, .namespace = n->namespace, .name = n->name, .definition = st->query_text, .dialect = r->ss->dialect,
+                        .managed = st->managed, .or_replace = st->or_replace, .comment = st->comment, .definer = r->ss->principal.arn,
+                        .column_names = st->column_names, .partitions = st->partitions, .properties = st->props, .schedule = st->schedule };
+    TRY(pin_catalogs(r, q, &spec->catalogs, err));
+    if (st->has_comment)
+        props_set(r->a, &spec->properties, S("comment"), st->comment);
+    return choose_location(r, n, there, &spec->location, err);
+}
+
+Status do_create_mv(Run *r, Rows *rows, Error *err)
+{
+    CatRelation rel, *there = NULL;
+    CatNamespace ns;
+    RefreshReport rep;
+    ViewSpec spec;
+    Error absent;
+    Name n;
+
+    rows_command(rows, "CREATE MATERIALIZED VIEW");
+    TRY(check_settings(r, err));
+    TRY(check_schedule(r, &r->st->schedule, err));
+    TRY(name_resolve(r, &r->st->name, &n, err));
+    TRY(cat_namespace_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, &ns, err));
+    if (cat_relation_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, n.name, &rel, &absent) == OK)
+        there = &rel;
+    if (there && r->st->if_not_exists)
+        return OK;
+    if (there && !r->st->or_replace)
+        return FAIL(err, E_EXISTS, "[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create table or view " STR_FMT " because it already exists.", STR_ARG(name_display(r->a, &n)));
+    TRY(ask_create(r, &n, there, err));
+    TRY(spec_of(r, &n, there, &spec, err));
+    TRY(refresh_create(r->svc->refresher, r->a, &spec, &rep, err));
+    report(r, &rep);
+    sched_wake(r->svc->scheduler);
+    return OK;
+}
+
+/* ---- the others --------------------------------------------------------------------------------------------------------------- */
+
+static Status open_view(Run *r, Name *n, CatRelation *rel, CatMview *v, Error *err)
+{
+    TRY(name_resolve(r, &r->st->name, n, err));
+    Status s = cat_relation_get(r->svc->catalog, r->a, n->catalog_id, n->namespace, n->name, rel, err);
+    if (s == E_NOT_FOUND)
+        return table_not_found(r, &r->st->name, r->st->position, err);
+    TRY(s);
+    if (rel->kind != REL_MVIEW)
+        return FAIL(err, E_INVALID, "[WRONG_COMMAND_FOR_OBJECT_TYPE] " STR_FMT " is not a materialized view", STR_ARG(name_display(r->a, n)));
+    return cat_mview_get(r->svc->catalog, r->a, rel->id, v, err);
+}
+
+Status do_refresh_mv(Run *r, Rows *rows, Error *err)
+{
+    RefreshRequest q = { .full = r->st->full, .trigger = S("ON_DEMAND"), .role = r->ss->principal.arn };
+    RefreshReport rep;
+    CatRelation rel;
+    CatMview v;
+    Name n;
+
+    rows_command(rows, "REFRESH MATERIALIZED VIEW");
+    TRY(open_view(r, &n, &rel, &v, err));
+    TRY(run_ask(r, ACT_REFRESH, "REFRESH MATERIALIZED VIEW", &rel, err));
+    TRY(refresh_run(r->svc->refresher, r->a, rel.id, &q, &rep, err));
+    report(r, &rep);
+    return OK;
+}
+
+Status do_drop_mv(Run *r, Rows *rows, Error *err)
+{
+    SvcCtx ctx;
+    SvcCall call = ddl_call(r, &ctx, "DROP MATERIALIZED VIEW");
+    CatRelation rel;
+    CatMview v;
+    Name n;
+    Error ignored;
+
+    rows_command(rows, "DROP MATERIALIZED VIEW");
+    Status s = open_view(r, &n, &rel, &v, err);
+    if (s == E_NOT_FOUND && r->st->if_exists)
+        return OK;
+    TRY(s);
+    if (refresh_stop(r->svc->refresher, rel.id, &ignored) == OK)
+        session_note(r->ss, "NOTICE", "00000", "a running refresh of the view was stopped");
+    SvcName name = { n.catalog_id, n.namespace, n.name };
+    return svc_table_drop(&call, &name, SVC_PURGE_FILES, err);
+}
+
+static Status set_schedule(Run *r, CatMview *v, Error *err)
+{
+    TRY(check_schedule(r, &r->st->schedule, err));
+    v->schedule_s = r->st->schedule_drop ? 0 : r->st->schedule.seconds;
+    v->next_due_ms = v->schedule_s ? clock_ms() + v->schedule_s * 1000 : 0;
+    CatChange ch = { .kind = CH_MVIEW, .mview = v };
+    TRY(cat_commit(r->svc->catalog, &ch, 1, err));
+    sched_wake(r->svc->scheduler);
+    return OK;
+}
+
+Status do_alter_mv(Run *r, Rows *rows, Error *err)
+{
+    CatRelation rel;
+    CatMview v;
+    Name n;
+
+    rows_command(rows, "ALTER MATERIALIZED VIEW");
+    TRY(open_view(r, &n, &rel, &v, err));
+    if (r->st->actions.n)
+        return do_alter_table(r, rows, err);          /* SET TBLPROPERTIES, RENAME TO */
+    TRY(run_ask(r, ACT_SCHEDULE, "ALTER MATERIALIZED VIEW", &rel, err));
+    if (r->st->schedule_drop || r->st->schedule.has)
+        return set_schedule(r, &v, err);
+    return FAIL(err, E_UNSUPPORTED, "this ALTER MATERIALIZED VIEW is not supported");
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* service.c - the data folder opened and closed.
+ *
+ * DIR/catalog.db, store/, spill/, credentials (0600), evidence.key, lock.  One process a folder: the lock is an flock on DIR/lock, whose text
+ * is the owner's pid.  Half-done work is found by the rooms as they open: temporary files by store/, dead runs by refresh/. */
+#include "service/service.h"
+#include "sched/sched.h"
+#include "service/ddl_int.h"
+#include "service/guard.h"
+#include "service/reset.h"
+#include "service/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct ServiceBox { Service s; Arena *arena; int lock; } ServiceBox;      /* Service first: freed by its address */
+
+SvcCtx service_ctx(Service *s)
+{
+    return (SvcCtx){ .catalog = s->catalog, .access = s->access, .store = s->store, .warehouse_bucket = s->options.warehouse_bucket, .file_root = s->options.file_root };
+}
+
+/* ---- the lock ---------------------------------------------------------------------------------------------------------- */
+
+static Status take_lock(Arena *a, Str dir, int *ret, Error *err)
+{
+    char pid[32] = {0};
+    Str path = str_fmt(a, STR_FMT "/lock", STR_ARG(dir));
+    CLEANUP(file_closep) int fd = open(path.p, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return FAIL_ERRNO(err, "opening '%s'", path.p);
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (read(fd, pid, sizeof pid - 1) < 0)
+            pid[0] = 0;
+        return FAIL(err, E_CONFLICT, "data folder '" STR_FMT "' is in use by process %d", STR_ARG(dir), atoi(pid));
+    }
+    int n = snprintf(pid, sizeof pid, "%d\n", (int)getpid());
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, pid, (size_t)n, 0) != n)
+        return FAIL_ERRNO(err, "writing '%s'", path.p);
+    *ret = fd;
+    fd = -1;
+    return OK;
+}
+
+/* ---- credentials ----------------------------------------------------------------------------------------------------------- */
+
+static Str random_text(Arena *a, const char *alphabet, size_t n)
+{
+    size_t size = strlen(alphabet);
+    char *p = arena_alloc(a, n + 1);
+    for (size_t i = 0; i < n; i++)
+        p[i] = alphabet[rand_u64() % size];
+    return str_n(p, n);
+}
+
+static Status write_credentials(Arena *a, Str dir, const CatKey *k, Error *err)
+{
+    Str path = str_fmt(a, STR_FMT "/credentials", STR_ARG(dir)), tmp = str_fmt(a, STR_FMT ".tmp", STR_ARG(path));
+    Str text = str_fmt(a, "[default]\naws_access_key_id = " STR_FMT "\naws_secret_access_key = " STR_FMT "\n", STR_ARG(k->id), STR_ARG(k->secret));
+    CLEANUP(file_closep) int fd = open(tmp.p, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return FAIL_ERRNO(err, "opening '%s'", tmp.p);
+    if (write(fd, text.p, text.n) != (ssize_t)text.n || fsync(fd) != 0 || rename(tmp.p, path.p) != 0)
+        return FAIL_ERRNO(err, "writing '%s'", path.p);
+    return OK;
+}
+
+static bool file_exists(Arena *a, Str dir, const char *name)
+{
+    return access(str_fmt(a, STR_FMT "/%s", STR_ARG(dir), name).p, F_OK) == 0;
+}
+
+/* The account root's key: fixed by configuration, else made once and written to DIR/credentials. */
+static Status root_key(Service *s, Arena *a, Error *err)
+{
+    const ServiceOptions *o = &s->options;
+    CatKey k = { .id = o->root_key_id, .secret = o->root_secret, .active = 1, .created_ms = clock_ms() };
+
+    k.principal = str_fmt(a, "arn:aws:iam::" STR_FMT ":root", STR_ARG(cat_account(s->catalog)));
+    if (!k.id.n && file_exists(a, o->dir, "credentials"))
+        return OK;
+    if (!k.id.n)
+        k.id = str_cat(a, S("AKIA"), random_text(a, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16));
+    if (!k.secret.n)
+        k.secret = random_text(a, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", 40);
+    TRY(cat_key_put(s->catalog, &k, err));
+    return write_credentials(a, o->dir, &k, err);
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------------------------------ */
+
+static Status make_dir(Str path, Error *err)
+{
+    if (mkdir(path.p, 0700) != 0 && errno != EEXIST)
+        return FAIL_ERRNO(err, "making folder '%s'", path.p);
+    return OK;
+}
+
+static Status ensure_bucket(Service *s, Error *err)
+{
+    BucketInfo b = { .name = s->options.warehouse_bucket, .owner = cat_account(s->catalog), .region = cat_region(s->catalog), .created_ms = clock_ms() };
+    Status st = store_bucket_create(s->store, &b, err);
+    return st == E_EXISTS ? OK : st;
+}
+
+/* The namespace that sessions start in. */
+static Status ensure_default(Service *s, Arena *a, Error *err)
+{
+    CatNamespace n = { .catalog = cat_account(s->catalog), .name = S("default"), .created_ms = clock_ms(), .owner = str_fmt(a, "arn:aws:iam::" STR_FMT ":root", STR_ARG(cat_account(s->catalog))) };
+    Status st = cat_namespace_create(s->catalog, &n, err);
+    return st == E_EXISTS ? OK : st;
+}
+
+static Status open_rooms(Service *s, Arena *a, Error *err)
+{
+    ServiceOptions *o = &s->options;
+    StoreOptions so = { .dir = str_fmt(a, STR_FMT "/store", STR_ARG(o->dir)), .file_root = o->file_root, .sync = 1 };
+    DuckOptions dopt = { .memory_limit = o->memory_limit, .temp_dir = str_fmt(a, STR_FMT "/spill", STR_ARG(o->dir)), .threads = o->threads };
+
+    TRY_CTX(cat_open(str_fmt(a, STR_FMT "/catalog.db", STR_ARG(o->dir)), o->account, o->region, &s->catalog, err), err, "catalog");
+    TRY_CTX(store_open_local(&so, &s->store, err), err, "object store");
+    TRY_CTX(duck_open(&dopt, &s->engine, err), err, "engine");
+    s->access = access_new(s->catalog);
+    s->guard = guard_new(s);
+    LakeHooks hooks = guard_hooks(s->guard);
+    s->lake = lake_new(s->catalog, s->store, &hooks);
+    s->refresher = refresher_new(s->lake, s->engine, &o->refresher);
+    s->watch = watch_new();
+    TRY(root_key(s, a, err));
+    TRY(ensure_bucket(s, err));
+    return ensure_default(s, a, err);
+}
+
+Status service_open(const ServiceOptions *o, Service **ret, Error *err)
+{
+    Arena *a = arena_create();
+    ServiceBox *box = arena_new(a, ServiceBox);
+
+    *box = (ServiceBox){ .s = { .options = *o }, .arena = a, .lock = -1 };
+    box->s.options.dir = str_dup(a, o->dir);
+    if (!o->warehouse_bucket.n)
+        box->s.options.warehouse_bucket = S("warehouse");
+    if (!o->schedule_minimum_s)
+        box->s.options.schedule_minimum_s = 600;
+    Status s = make_dir(box->s.options.dir, err);
+    if (s == OK)
+        s = take_lock(a, box->s.options.dir, &box->lock, err);
+    if (s == OK)
+        s = open_rooms(&box->s, a, err);
+    if (s != OK) {
+        service_close(&box->s);
+        return s;
+    }
+    *ret = &box->s;
+    return OK;
+}
+
+Status service_start(Service *s, Error *err)
+{
+    TRY(refresh_recover(s->refresher, err));
+    TRY(sched_start(s->refresher, s->catalog, NULL, &s->scheduler, err));
+    return guard_start(s->guard, err);
+}
+
+void service_close(Service *s)
+{
+    ServiceBox *box = (ServiceBox *)s;
+
+    if (!s)
+        return;
+    sched_stop(s->scheduler);
+    guard_free(s->guard);
+    watch_free(s->watch);
+    refresher_free(s->refresher);
+    lake_free(s->lake);
+    access_free(s->access);
+    duck_close(s->engine);
+    store_close(s->store);
+    cat_close(s->catalog);
+    file_closep(&box->lock);
+    arena_destroy(box->arena);
+}
+
+Status service_reset(Service *s, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+
+    TRY(cat_reset(s->catalog, err));
+    TRY(store_reset(s->store, err));
+    TRY(ensure_bucket(s, err));
+    return ensure_default(s, a, err);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* settings.c - SET, RESET, SHOW of session settings.
+ *
+ * Spark's keys (anything that begins with "spark.") and PostgreSQL's run-time parameters that clients set.  Settings live in this
+ * session and steer firn alone; none of them reaches the engine.  A parameter that nobody knows is an error in the postgres dialect. */
+#include "service/session_int.h"
+
+typedef struct Parameter { const char *name, *value; int reported, fixed; } Parameter;
+
+/* What PostgreSQL clients read and set; reported ones go out as ParameterStatus. */
+static const Parameter parameters[] = {
+    { "server_version", "15.0 (firn)", 1, 1 }, { "server_version_num", "150000", 0, 1 }, { "server_encoding", "UTF8", 1, 1 },
+    { "client_encoding", "UTF8", 1, 0 }, { "DateStyle", "ISO, MDY", 1, 0 }, { "IntervalStyle", "postgres", 1, 0 }, { "TimeZone", "UTC", 1, 0 },
+    { "integer_datetimes", "on", 1, 1 }, { "standard_conforming_strings", "on", 1, 0 }, { "is_superuser", "on", 1, 1 },
+    { "application_name", "", 1, 0 }, { "session_authorization", "", 1, 1 }, { "default_transaction_read_only", "off", 1, 0 },
+    { "in_hot_standby", "off", 1, 1 }, { "extra_float_digits", "1", 0, 0 }, { "statement_timeout", "0", 0, 0 }, { "lock_timeout", "0", 0, 0 },
+    { "idle_in_transaction_session_timeout", "0", 0, 0 }, { "search_path", "public", 0, 0 }, { "transaction_isolation", "serializable", 0, 0 },
+    { "default_transaction_isolation", "serializable", 0, 0 }, { "transaction_read_only", "off", 0, 0 }, { "transaction_deferrable", "off", 0, 0 },
+    { "default_transaction_deferrable", "off", 0, 0 }, { "client_min_messages", "notice", 0, 0 }, { "bytea_output", "hex", 0, 0 },
+    { "row_security", "on", 0, 0 }, { "max_identifier_length", "255", 0, 1 }, { "default_table_access_method", "iceberg", 0, 0 },
+    { "synchronous_commit", "on", 0, 0 }, { "session_replication_role", "origin", 0, 0 }, { "jit", "off", 0, 0 }, { "xmloption", "content", 0, 0 },
+};
+
+static const Parameter *parameter(Str key)
+{
+    for (size_t i = 0; i < COUNT_OF(parameters); i++)
+        if (str_ieq(key, str_c(parameters[i].name)))
+            return &parameters[i];
+    return NULL;
+}
+
+Str setting_get(const Session *ss, Str key, Str fallback)
+{
+    return props_get(&ss->settings, key, fallback);
+}
+
+bool setting_on(const Session *ss, Str key)
+{
+    Str v = setting_get(ss, key, (Str){0});
+    return str_ieq(v, S("true")) || str_ieq(v, S("on")) || str_eq(v, S("1"));
+}
+
+/* "250ms", "30s", "5min", "250" (milliseconds) to milliseconds. */
+static bool parse_ms(Str v, int64_t *ms)
+{
+    static const struct { const char *unit; int64_t ms; } units[] = { { "ms", 1 }, { "s", 1000 }, { "min", 60000 }, { "h", 3600000 }, { "d", 86400000 } };
+    size_t n = 0;
+    while (n < v.n && v.p[n] >= '0' && v.p[n] <= '9')
+        n++;
+    Str unit = str_trim(str_from(v, n));
+    if (!n || n > 15 || !str_to_i64(str_sub(v, 0, n), ms))
+        return false;
+    if (!unit.n)
+        return true;
+    for (size_t i = 0; i < COUNT_OF(units); i++)
+        if (str_ieq(unit, str_c(units[i].unit)))
+            return !__builtin_mul_overflow(*ms, units[i].ms, ms);
+    return false;
+}
+
+static Status check_value(Str key, Str *value, Arena *a, Error *err)
+{
+    int64_t ms;
+
+    if (str_ieq(key, S("statement_timeout"))) {
+        if (!parse_ms(*value, &ms))
+            return FAIL(err, E_INVALID, "invalid value for parameter \"statement_timeout\": \"" STR_FMT "\"", STR_ARG(*value));
+        *value = str_fmt(a, "%lld", (long long)ms);
+    }
+    if (str_ieq(key, S("client_encoding")) && !str_ieq(*value, S("UTF8")) && !str_ieq(*value, S("UTF-8")) && !str_ieq(*value, S("unicode")))
+        return FAIL(err, E_UNSUPPORTED, "client_encoding \"" STR_FMT "\" is not supported: only UTF8 is", STR_ARG(*value));
+    return OK;
+}
+
+Status session_set(Session *ss, Str key, Str value, Error *err)
+{
+    const Parameter *p = parameter(key);
+    bool spark = str_starts(key, S("spark.")) || str_starts(key, S("hive."));
+
+    if (p && p->fixed) {
+        RAISE(err, E_DENIED, "parameter \"%s\" cannot be changed", p->name);
+        memcpy(err->sqlstate, "55P02", 6);
+        return E_DENIED;
+    }
+    if (!p && !spark && ss->dialect == DIALECT_POSTGRES && str_chr(key, '.') < 0) {
+        RAISE(err, E_NOT_FOUND, "unrecognized configuration parameter \"" STR_FMT "\"", STR_ARG(key));
+        memcpy(err->sqlstate, "42704", 6);
+        return E_NOT_FOUND;
+    }
+    if (!p && !spark && ss->dialect == DIALECT_SPARK && str_chr(key, '.') < 0)
+        return FAIL(err, E_INVALID, "unknown setting '" STR_FMT "': firn knows spark.* and PostgreSQL's session parameters", STR_ARG(key));
+    TRY(check_value(key, &value, ss->arena, err));
+    props_set(ss->arena, &ss->settings, p ? str_c(p->name) : str_dup(ss->arena, key), str_dup(ss->arena, value));
+    return OK;
+}
+
+static Str shown(Session *ss, Str key)
+{
+    const Parameter *p = parameter(key);
+    return setting_get(ss, p ? str_c(p->name) : key, p ? str_c(p->value) : (Str){0});
+}
+
+void session_parameters(Session *ss, Arena *a, Props *ret)
+{
+    for (size_t i = 0; i < COUNT_OF(parameters); i++)
+        if (parameters[i].reported)
+            props_set(a, ret, str_c(parameters[i].name), shown(ss, str_c(parameters[i].name)));
+    if (ss->application.n && !props_has(&ss->settings, S("application_name")))
+        props_set(a, ret, S("application_name"), ss->application);
+    props_set(a, ret, S("session_authorization"), ss->principal.key_id);
+}
+
+/* ---- statements ------------------------------------------------------------------------------------------------------------- */
+
+static void pair(Rows *rows, Str key, Str value)
+{
+    Value *row = rows_row(rows);
+    cell_str(rows, row, 0, key);
+    cell_str(rows, row, 1, value);
+}
+
+/* Spark answers SET with the key and its value. */
+static Status spark_set(Run *r, Rows *rows, Error *err)
+{
+    rows_column(rows, "key", DT_STRING);
+    rows_column(rows, "value", DT_STRING);
+    rows->tag = "SET";
+    if (!r->st->setting.n) {
+        for (size_t i = 0; i < r->ss->settings.n; i++)
+            pair(rows, r->ss->settings.p[i].key, r->ss->settings.p[i].value);
+        return OK;
+    }
+    if (r->st->kind == ST_SET && r->st->setting_value.p)
+        TRY(session_set(r->ss, r->st->setting, r->st->setting_value, err));
+    Str v = shown(r->ss, r->st->setting);
+    pair(rows, r->st->setting, v.p ? v : S("<undefined>"));
+    return OK;
+}
+
+static Status show_setting(Run *r, Rows *rows, Error *err)
+{
+    const Parameter *p = parameter(r->st->setting);
+
+    rows->tag = "SHOW";
+    if (str_ieq(r->st->setting, S("all")) || str_eq(r->st->what, S("all"))) {
+        rows_column(rows, "name", DT_STRING);
+        rows_column(rows, "setting", DT_STRING);
+        for (size_t i = 0; i < COUNT_OF(parameters); i++)
+            pair(rows, str_c(parameters[i].name), shown(r->ss, str_c(parameters[i].name)));
+        return OK;
+    }
+    if (!p && !props_has(&r->ss->settings, r->st->setting)) {
+        RAISE(err, E_NOT_FOUND, "unrecognized configuration parameter \"" STR_FMT "\"", STR_ARG(r->st->setting));
+        memcpy(err->sqlstate, "42704", 6);
+        return E_NOT_FOUND;
+    }
+    rows_column(rows, p ? p->name : str_z(r->a, r->st->setting), DT_STRING);
+    cell_str(rows, rows_row(rows), 0, shown(r->ss, r->st->setting));
+    return OK;
+}
+
+Status do_set(Run *r, Rows *rows, Error *err)
+{
+    if (r->st->kind == ST_SHOW_SETTING)
+        return show_setting(r, rows, err);
+    if (r->st->kind == ST_RESET) {
+        if (r->st->setting.n && !str_ieq(r->st->setting, S("all")))
+            props_del(&r->ss->settings, parameter(r->st->setting) ? str_c(parameter(r->st->setting)->name) : r->st->setting);
+        else
+            r->ss->settings.n = 0;
+        rows_command(rows, "RESET");
+        return OK;
+    }
+    if (r->ss->dialect == DIALECT_SPARK && !parameter(r->st->setting))
+        return spark_set(r, rows, err);
+    if (r->st->setting.n)
+        TRY(session_set(r->ss, r->st->setting, r->st->setting_value, err));
+    rows_command(rows, "SET");
+    return OK;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* show.c - SHOW … in Spark's columns. */
+#include "service/ddl_int.h"
+#include "service/describe_int.h"
+
+static bool wanted(const Run *r, Str name)
+{
+    Arena *a = r->a;
+    Str p = r->st->pattern;
+
+    if (!p.n)
+        return true;
+    StrVec choices = {0};                              /* Spark's patterns: * and |, without regard to case */
+    str_split(a, str_lower(a, p), '|', &choices);
+    for (size_t i = 0; i < choices.n; i++) {
+        StrBuf like = sb_new(a);
+        for (size_t k = 0; k < choices.p[i].n; k++)
+            sb_byte(&like, choices.p[i].p[k] == '*' ? '%' : choices.p[i].p[k]);
+        if (str_like(str_lower(a, name), sb_str(&like)))
+            return true;
+    }
+    return false;
+}
+
+static Str dotted(Arena *a, Str ns)
+{
+    StrVec levels = {0};
+    str_split(a, ns, 0x1F, &levels);
+    return str_join(a, &levels, S("."));
+}
+
+static Status show_namespaces(Run *r, Rows *rows, Error *err)
+{
+    CatNamespaces list = {0};
+    Str id;
+
+    rows_column(rows, "namespace", DT_STRING);
+    TRY(name_catalog(r, r->st->name.n ? r->st->name.p[0] : setting_get(r->ss, S("spark.sql.defaultCatalog"), r->ss->catalog_name), &id, err));
+    TRY(cat_namespace_list(r->svc->catalog, r->a, id, (Str){0}, (CatPage){0}, &list, err));
+    for (size_t i = 0; i < list.n; i++)
+        if (wanted(r, list.p[i].name))
+            cell_str(rows, rows_row(rows), 0, dotted(r->a, list.p[i].name));
+    return OK;
+}
+
+static Status list_relations(Run *r, int kinds, Name *n, CatRelations *ret, Error *err)
+{
+    CatNamespace ns;
+
+    TRY(name_namespace(r, &r->st->name, n, err));
+    Status s = cat_namespace_get(r->svc->catalog, r->a, n->catalog_id, n->namespace, &ns, err);
+    if (s == E_NOT_FOUND) {
+        RAISE(err, E_NOT_FOUND, "[SCHEMA_NOT_FOUND] The schema `" STR_FMT "`.`" STR_FMT "` cannot be found.", STR_ARG(n->catalog_name), STR_ARG(n->namespace));
+        memcpy(err->sqlstate, "42704", 6);
+        return E_NOT_FOUND;
+    }
+    TRY(s);
+    return cat_relation_list(r->svc->catalog, r->a, n->catalog_id, n->namespace, kinds, (CatPage){0}, ret, err);
+}
+
+static Status show_tables(Run *r, Rows *rows, Error *err)
+{
+    CatRelations list = {0};
+    Name n;
+
+    rows_column(rows, "namespace", DT_STRING);
+    rows_column(rows, "tableName", DT_STRING);
+    rows_column(rows, "isTemporary", DT_BOOL);
+    TRY(list_relations(r, 1 << REL_TABLE | 1 << REL_MVIEW, &n, &list, err));
+    for (size_t i = 0; i < list.n; i++)
+        if (wanted(r, list.p[i].name)) {
+            Value *row = rows_row(rows);
+            cell_str(rows, row, 0, dotted(r->a, n.namespace));
+            cell_str(rows, row, 1, list.p[i].name);
+            cell_bool(rows, row, 2, 0);
+        }
+    return OK;
+}
+
+static Status staleness_text(Run *r, const CatRelation *rel, Str *ret, Error *err)
+{
+    CatMview v;
+    Staleness st;
+
+    *ret = (Str){0};
+    if (rel->kind != REL_MVIEW)
+        return OK;
+    TRY(cat_mview_get(r->svc->catalog, r->a, rel->id, &v, err));
+    TRY(refresh_staleness(r->svc->refresher, r->a, &v, &st, err));
+    *ret = st.stale ? S("STALE") : S("FRESH");
+    return OK;
+}
+
+/* glue.md 2.5: namespace, viewName, isTemporary, stalenessStatus, by name. */
+static Status show_views(Run *r, Rows *rows, int kinds, Error *err)
+{
+    CatRelations list = {0};
+    Name n;
+
+    rows_column(rows, "namespace", DT_STRING);
+    rows_column(rows, "viewName", DT_STRING);
+    rows_column(rows, "isTemporary", DT_BOOL);
+    rows_column(rows, "stalenessStatus", DT_STRING);
+    TRY(list_relations(r, kinds, &n, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
+        Str stale;
+        if (!wanted(r, list.p[i].name))
+            continue;
+        TRY(staleness_text(r, &list.p[i], &stale, err));
+        Value *row = rows_row(rows);
+        cell_str(rows, row, 0, dotted(r->a, n.namespace));
+        cell_str(rows, row, 1, list.p[i].name);
+        cell_bool(rows, row, 2, 0);
+        if (stale.n)
+            cell_str(rows, row, 3, stale);
+    }
+    return OK;
+}
+
+static Status show_columns(Run *r, Rows *rows, Error *err)
+{
+    BoundColumns cols = {0};
+    LakeTable t;
+    Name n;
+
+    rows_column(rows, "col_name", DT_STRING);
+    TRY(open_table(r, &r->st->name, &n, &t, err));
+    TRY(run_ask(r, ACT_READ_METADATA, "SHOW COLUMNS", &t.relation, err));
+    TRY(lake_columns(r->a, ice_current_schema(t.meta), &cols, err));
+    for (size_t i = 0; i < cols.n; i++)
+        cell_str(rows, rows_row(rows), 0, cols.p[i].name);
+    return OK;
+}
+
+static Status show_properties(Run *r, Rows *rows, Error *err)
+{
+    Props props = {0};
+    LakeTable t;
+    Name n;
+
+    rows_column(rows, "key", DT_STRING);
+    rows_column(rows, "value", DT_STRING);
+    TRY(open_table(r, &r->st->name, &n, &t, err));
+    TRY(run_ask(r, ACT_READ_METADATA, "SHOW TBLPROPERTIES", &t.relation, err));
+    TRY(describe_properties(r, &t, &props, err));
+    if (t.relation.kind == REL_MVIEW)
+        TRY(describe_view_properties(r, &t.relation, &props, err));
+    for (size_t i = 0; i < props.n; i++)
+        if (!r->st->setting.n || str_eq(props.p[i].key, r->st->setting)) {
+            Value *row = rows_row(rows);
+            cell_str(rows, row, 0, props.p[i].key);
+            cell_str(rows, row, 1, props.p[i].value);
+        }
+    return OK;
+}
+
+static Status show_create(Run *r, Rows *rows, Error *err)
+{
+    LakeTable t;
+    Name n;
+    Str text;
+
+    rows_column(rows, "createtab_stmt", DT_STRING);
+    TRY(open_table(r, &r->st->name, &n, &t, err));
+    TRY(run_ask(r, ACT_READ_METADATA, "SHOW CREATE TABLE", &t.relation, err));
+    TRY(describe_create_text(r, &n, &t, &text, err));
+    cell_str(rows, rows_row(rows), 0, text);
+    return OK;
+}
+
+static Status show_catalogs(Run *r, Rows *rows, Error *err)
+{
+    CatWarehouses list = {0};
+
+    rows_column(rows, "catalog", DT_STRING);
+    TRY(cat_warehouse_list(r->svc->catalog, r->a, &list, err));
+    for (size_t i = 0; i < list.n; i++)
+        if (wanted(r, list.p[i].sql_name))
+            cell_str(rows, rows_row(rows), 0, list.p[i].sql_name);
+    return OK;
+}
+
+static Status show_current(Run *r, Rows *rows, Error *err UNUSED)
+{
+    rows_column(rows, "catalog", DT_STRING);
+    rows_column(rows, "namespace", DT_STRING);
+    Value *row = rows_row(rows);
+    cell_str(rows, row, 0, setting_get(r->ss, S("spark.sql.defaultCatalog"), r->ss->catalog_name));
+    cell_str(rows, row, 1, r->ss->namespace);
+    return OK;
+}
+
+Status do_show(Run *r, Rows *rows, Error *err)
+{
+    Str what = r->st->what;
+
+    rows->tag = "SHOW";
+    if (str_eq(what, S("namespaces")) || str_eq(what, S("databases")) || str_eq(what, S("schemas")))
+        return show_namespaces(r, rows, err);
+    if (str_eq(what, S("tables")))
+        return show_tables(r, rows, err);
+    if (str_eq(what, S("views")))
+        return show_views(r, rows, 1 << REL_VIEW | 1 << REL_MVIEW, err);
+    if (str_eq(what, S("materialized views")))
+        return show_views(r, rows, 1 << REL_MVIEW, err);
+    if (str_eq(what, S("columns")))
+        return show_columns(r, rows, err);
+    if (str_eq(what, S("tblproperties")))
+        return show_properties(r, rows, err);
+    if (str_eq(what, S("create table")))
+        return show_create(r, rows, err);
+    if (str_eq(what, S("catalogs")))
+        return show_catalogs(r, rows, err);
+    if (str_eq(what, S("current namespace")))
+        return show_current(r, rows, err);
+    return FAIL(err, E_UNSUPPORTED, "SHOW " STR_FMT " is not supported", STR_ARG(str_upper(r->a, what)));
+}
