@@ -15,6 +15,14 @@ void rest_json(RestCall *c, int status, const Json *body)
 
 void rest_empty(RestCall *c, int status) { c->ret->status = status; }
 
+Status rest_read(RestCall *c, Error *err)
+{
+    if (!c->has_body)
+        TRY(http_body_all(c->r, LIMIT_REQUEST_BYTES, &c->body, err));
+    c->has_body = 1;
+    return OK;
+}
+
 Status rest_body(RestCall *c, Json **ret, Error *err)
 {
     TRY_CTX(json_parse(c->a, c->body, ret, err), err, "Malformed request");

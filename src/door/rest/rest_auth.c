@@ -39,7 +39,7 @@ static Status by_signature(RestCall *c, Error *err)
     if (!str_eq(claim.service, S("s3tables")) && !str_eq(claim.service, S("glue")) && !str_eq(claim.service, S("execute-api")))
         return FAIL(err, E_AUTH, "the request is signed for service '" STR_FMT "', not for s3tables, glue or execute-api", STR_ARG(claim.service));
     TRY(access_by_key(c->d->o.svc.access, c->a, claim.access_key, claim.session_token, &secret, &c->who, err));
-    TRY(http_body_all(c->r, LIMIT_REQUEST_BYTES, &c->body, err));
+    TRY(rest_read(c, err));
     claim.payload_hash = hash_hex(c->a, HASH_SHA256, c->body);
     return sig_verify(c->a, c->r, &claim, secret, clock_ms(), claim.payload_hash, err);
 }

@@ -29,6 +29,7 @@ typedef struct RestCall {
     CatWarehouse warehouse;            /* that the path's prefix names; the account's without one */
     Str ns, name;                      /* decoded from the path; levels joined by 0x1F */
     Str body;
+    int has_body;                      /* it was read */
     SvcCall svc;
 } RestCall;
 
@@ -54,6 +55,10 @@ void rest_json(RestCall *c, int status, const Json *body);
 void rest_empty(RestCall *c, int status);
 void rest_fail(RestCall *c, const RestRoute *route, const Error *err);
 void rest_header(RestCall *c, const char *name, Str value);
+/* Reads the body once. */
+NODISCARD Status rest_read(RestCall *c, Error *err);
+/* Everything but the reading of the socket: what the fuzzer drives. */
+void rest_dispatch(RestCall *c);
 /* The request's body as a JSON object. */
 NODISCARD Status rest_body(RestCall *c, Json **ret, Error *err);
 

@@ -165,25 +165,29 @@ static Status prepare(RestCall *c, const Path *p, const RestRoute **route, Error
     if (!((*route)->flags & ROUTE_OPEN))
         TRY(rest_authenticate(c, err));
     if (c->r->length.has ? c->r->length.v > 0 : http_has_header(c->r, "transfer-encoding"))
-        if (c->body.n == 0)
-            TRY(http_body_all(c->r, LIMIT_REQUEST_BYTES, &c->body, err));
+        TRY(rest_read(c, err));
     TRY(find_warehouse(c, p->prefix, err));
     c->svc = (SvcCall){ .ctx = &c->d->o.svc, .a = c->a, .who = &c->who, .api = (*route)->api };
     return OK;
 }
 
-void rest_handle(RestDoor *d, HttpRequest *r, HttpAnswer *ret)
+void rest_dispatch(RestCall *c)
 {
-    RestCall c = { .d = d, .r = r, .ret = ret, .a = r->arena };
     const RestRoute *route = NULL;
     Path p = {0};
     Error err = {0};
 
-    Status s = split_path(r->path, &p, &err);
+    Status s = split_path(c->r->path, &p, &err);
     if (s == OK)
-        s = prepare(&c, &p, &route, &err);
+        s = prepare(c, &p, &route, &err);
     if (s == OK)
-        s = route->verb(&c, &err);
+        s = route->verb(c, &err);
     if (s != OK)
-        rest_fail(&c, route, &err);
+        rest_fail(c, route, &err);
+}
+
+void rest_handle(RestDoor *d, HttpRequest *r, HttpAnswer *ret)
+{
+    RestCall c = { .d = d, .r = r, .ret = ret, .a = r->arena };
+    rest_dispatch(&c);
 }
