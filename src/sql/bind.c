@@ -51,17 +51,37 @@ Status sql_bind_query(Arena *a, Binder *b, Query *q, Error *err)
     return OK;
 }
 
+static bool is_bound(const TableRef *t)
+{
+    while (t->kind == TR_JOIN)
+        t = t->left;
+    return t->engine.n > 0;
+}
+
+static void collect(Arena *a, TableRef *t, Visibles *ret)
+{
+    if (t->kind == TR_JOIN) {
+        collect(a, t->left, ret);
+        if (t->join != JOIN_SEMI && t->join != JOIN_ANTI)
+            collect(a, t->right, ret);
+        return;
+    }
+    for (size_t i = 0; i < t->columns.n; i++)
+        vec_push(a, ret, ((Visible){ .name = t->columns.p[i].name, .rel = t, .col = (int)i }));
+}
+
 Status sql_bind_expr(Arena *a, Binder *b, TableRef *from, Expr *e, Error *err)
 {
     Bind s = bind_start(a, b, err);
     Level l = { .clause = CL_WHERE };
     Expr *bound = e;
 
-    if (from && from->kind != TR_JOIN && from->engine.n) {
-        for (size_t i = 0; i < from->columns.n; i++)
-            vec_push(a, &l.visible, ((Visible){ .name = from->columns.p[i].name, .rel = from, .col = (int)i }));
-    } else if (from) {
-        TRY(bind_from(&s, &l, from, &l.visible));
+    if (from && is_bound(from))
+        collect(a, from, &l.visible);
+    else if (from) {
+        Visibles v = { 0 };
+        TRY(bind_from(&s, &l, from, &v));
+        l.visible = v;
     }
     TRY(bind_expr(&s, &l, &bound));
     if (bound != e)

@@ -132,6 +132,7 @@ typedef struct FuncSpec {
 /* The entry for a lower-case name, NULL: not on the list. */
 const FuncSpec *func_find(Str name, Dialect d);
 size_t func_count(void);
+const FuncSpec *func_at(size_t i);
 /* func_special.c: result types (and rewriting) of the entries marked `!`. */
 NODISCARD Status func_special(Bind *b, Level *l, Expr **e, const FuncSpec *spec);
 NODISCARD Status bind_probe(Bind *b, const Expr *e, Str engine, DataType *ret);

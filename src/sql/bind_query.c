@@ -256,10 +256,10 @@ void bind_order_nulls(Bind *b, OrderVec *order)
 
 Status bind_order(Bind *b, Level *l, Query *q)
 {
-    l->clause = CL_ORDER;
     for (size_t i = 0; i < q->order.n; i++) {
         OrderItem *o = &q->order.p[i];
-        int col;
+        int col, bare = o->expr->kind == EX_COLUMN && o->expr->name.n == 1;
+        l->clause = b->spark || bare ? CL_ORDER : CL_ITEM;      /* PostgreSQL: a bare output name, or an expression over the input */
         TRY(ordinal(b, o->expr, q->columns.n, &col));
         if (col < 0) {
             TRY(bind_expr(b, l, &o->expr));

@@ -86,6 +86,22 @@ static void set_columns(Bind *b, Query *q)
 
 /* ---- GROUP BY --------------------------------------------------------------------------------------------------- */
 
+typedef struct HasAggregate { int found; } HasAggregate;
+
+static int see_aggregate(void *ctx, Expr *e)
+{
+    if (e->kind == EX_FUNCTION && e->func->class == FN_AGGREGATE && !e->func->over)
+        ((HasAggregate *)ctx)->found = 1;
+    return 1;
+}
+
+static bool has_aggregate(Expr *e)
+{
+    HasAggregate h = { 0 };
+    (void)sql_walk_expr(e, see_aggregate, &h);
+    return h.found;
+}
+
 static Status group_ordinal(Bind *b, Level *l, Expr **e, int *done)
 {
     const Expr *x = *e;
@@ -111,26 +127,10 @@ static Status bind_key(Bind *b, Level *l, Expr **e)
     TRY(group_ordinal(b, l, e, &done));
     if (!done)
         TRY(bind_expr(b, l, e));
-    if (l->aggregates != before)
+    if (l->aggregates != before || has_aggregate(*e))
         return BIND_FAIL(b, (*e)->position, b->spark ? "42903" : "42803", "%s", b->spark
                          ? "[GROUP_BY_AGGREGATE] Aggregate functions are not allowed in GROUP BY." : "aggregate functions are not allowed in GROUP BY");
     return OK;
-}
-
-typedef struct HasAggregate { int found; } HasAggregate;
-
-static int see_aggregate(void *ctx, Expr *e)
-{
-    if (e->kind == EX_FUNCTION && e->func->class == FN_AGGREGATE && !e->func->over)
-        ((HasAggregate *)ctx)->found = 1;
-    return 1;
-}
-
-static bool has_aggregate(Expr *e)
-{
-    HasAggregate h = { 0 };
-    (void)sql_walk_expr(e, see_aggregate, &h);
-    return h.found;
 }
 
 /* GROUP BY ALL: every item that holds no aggregate. */
@@ -175,6 +175,15 @@ static bool is_key(const Check *c, const Expr *e)
     return false;
 }
 
+/* The same column seen from a subquery. */
+static bool is_key_column(const Check *c, const Expr *e)
+{
+    Expr own = *e;
+
+    own.outer = 0;
+    return is_key(c, &own);
+}
+
 static Status fail_not_grouped(const Check *c, const Expr *e)
 {
     Str name = vec_last(&e->name);
@@ -198,6 +207,29 @@ static Status check_all(const Check *c, const ExprVec *v)
     return OK;
 }
 
+typedef struct Inner { const Check *c; const Expr *hit; } Inner;
+
+static int see_own_column(void *ctx, Expr *e)
+{
+    Inner *in = ctx;
+    const Visibles *v = &in->c->l->visible;
+
+    if (e->kind == EX_COLUMN && e->outer && e->rel && !is_key_column(in->c, e))
+        for (size_t i = 0; i < v->n && !in->hit; i++)
+            if (v->p[i].rel == e->rel && v->p[i].col == e->col)
+                in->hit = e;
+    return !in->hit;
+}
+
+/* A subquery's references to this level's columns must be keys too. */
+static Status check_query(const Check *c, const Expr *e)
+{
+    Inner in = { .c = c };
+
+    (void)sql_walk_query(e->query, see_own_column, &in);
+    return in.hit ? fail_not_grouped(c, in.hit) : OK;
+}
+
 static Status check(const Check *c, const Expr *e)
 {
     if (!e || is_key(c, e))
@@ -212,6 +244,8 @@ static Status check(const Check *c, const Expr *e)
             TRY(check(c, e->func->over->order.p[i].expr));
     }
     TRY(check_all(c, &e->args));
+    if (e->query)
+        TRY(check_query(c, e));
     return check(c, e->else_);
 }
 

@@ -32,10 +32,18 @@ static void joined(Print *p, const ExprVec *args, size_t from, const char *sep)
     }
 }
 
+/* Templates that use an argument twice grow with nesting. */
+static bool too_long(Print *p)
+{
+    if (p->out.n > PRINT_MAX_BYTES)
+        PRINT_FAIL(p, E_LIMIT, "the statement is more than %d bytes long when written for the engine", PRINT_MAX_BYTES);
+    return p->status != OK;
+}
+
 /* $1, $2{default}, $* all, $2* from the second on, $| all joined by ||, $T the node's own type, $$ a dollar. */
 void print_template(Print *p, Str t, const ExprVec *args, const Expr *e)
 {
-    for (size_t i = 0; i < t.n; i++) {
+    for (size_t i = 0; i < t.n && !too_long(p); i++) {
         if (t.p[i] != '$' || i + 1 >= t.n) {
             sb_byte(&p->out, t.p[i]);
             continue;
@@ -329,8 +337,6 @@ static void print_body(Print *p, const Expr *e)
         return;
     }
     sb_add(&p->out, f->engine.n ? f->engine : f->canonical);
-    if (!e->args.n && (str_eq(f->engine, S("true")) || str_eq(f->engine, S("false"))))
-        return;
     add(p, "(");
     print_exprs(p, &e->args, 0);
     add(p, ")");

@@ -5,6 +5,8 @@
 
 #include "sql/bind_int.h"
 
+enum { PRINT_MAX_BYTES = 16 * 1024 * 1024 };
+
 typedef struct CteName { const Query *query; Str engine; } CteName;
 
 /* Sticky: after the first failure nothing is written; the entry points look at `status`. */

@@ -3,7 +3,7 @@
  * (or PostgreSQL's) as documented.  A row of a case: dialect, SQL, the whole result as text, the columns' types. */
 #include "test.h"
 
-#include "sql/sql.h"
+#include "sql/bind_int.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -420,11 +420,115 @@ static void refusals(void **state)
     refuse(*state, cases, COUNT_OF(cases));
 }
 
+/* ---- every function of the list runs, and gives the type it is bound with --------------------------------------------------- */
+
+static const char *sample(char letter, Dialect d)
+{
+    switch (letter) {
+    case 's': return "'abc'";
+    case 'd': return d == SP ? "0.5D" : "0.5::float8";
+    case 'b': return "true";
+    case 'D': return "DATE '2024-03-01'";
+    case 't': case 'T': return d == SP ? "TIMESTAMP '2024-03-01 10:00:00'" : "TIMESTAMPTZ '2024-03-01 10:00:00+00'";
+    case 'B': return d == SP ? "CAST('abc' AS BINARY)" : "'abc'::bytea";
+    case 'a': return d == SP ? "array(1, 2)" : "ARRAY[1, 2]";
+    case 'm': return "map('k', 1)";
+    case 'j': return "'[1, 2]'::json";
+    default: return "2";
+    }
+}
+
+/* Arguments for those whose letters say too little. */
+static const char *arguments_of(const FuncSpec *s, Dialect d)
+{
+    static const struct { const char *name; int dialect; const char *args; } special[] = {
+        { "encode", FD_SPARK, "'abc', 'utf-8'" }, { "encode", FD_POSTGRES, "'abc'::bytea, 'hex'" }, { "decode", FD_SPARK, "CAST('abc' AS BINARY), 'utf-8'" },
+        { "decode", FD_POSTGRES, "'00ff', 'hex'" }, { "extract", FD_BOTH, "" }, { "date_part", FD_BOTH, "'year', DATE '2024-03-01'" },
+        { "datepart", FD_SPARK, "'month', DATE '2024-03-01'" }, { "timestampadd", FD_SPARK, "'hour', 1, TIMESTAMP '2024-03-01 10:00:00'" },
+        { "dateadd", FD_SPARK, "'day', 1, DATE '2024-03-01'" }, { "date_add", FD_SPARK, "DATE '2024-03-01', 1" },
+        { "datediff", FD_SPARK, "DATE '2024-03-01', DATE '2024-01-01'" }, { "date_diff", FD_SPARK, "DATE '2024-03-01', DATE '2024-01-01'" },
+        { "timestampdiff", FD_SPARK, "'month', TIMESTAMP '2024-03-01 10:00:00', TIMESTAMP '2025-03-01 10:00:00'" }, { "trunc", FD_SPARK, "DATE '2024-03-01', 'MM'" },
+        { "trunc", FD_POSTGRES, "2.55, 1" }, { "date_trunc", FD_BOTH, "'month', TIMESTAMP '2024-03-01 10:00:00'" }, { "to_date", FD_SPARK, "'2024-03-01', 'yyyy-MM-dd'" },
+        { "to_timestamp", FD_SPARK, "'2024-03-01', 'yyyy-MM-dd'" }, { "to_timestamp_ntz", FD_SPARK, "'2024-03-01', 'yyyy-MM-dd'" },
+        { "try_to_timestamp", FD_SPARK, "'x', 'yyyy-MM-dd'" }, { "date_format", FD_SPARK, "DATE '2024-03-01', 'yyyy'" }, { "from_unixtime", FD_SPARK, "0, 'yyyy'" },
+        { "unix_timestamp", FD_SPARK, "'2024-03-01', 'yyyy-MM-dd'" }, { "to_unix_timestamp", FD_SPARK, "'2024-03-01', 'yyyy-MM-dd'" },
+        { "make_date", FD_BOTH, "2024, 3, 1" }, { "make_timestamp", FD_BOTH, "2024, 3, 1, 10, 20, 30" }, { "from_utc_timestamp", FD_SPARK, "TIMESTAMP '2024-03-01 10:00:00', 'Asia/Tokyo'" },
+        { "to_utc_timestamp", FD_SPARK, "TIMESTAMP '2024-03-01 10:00:00', 'Asia/Tokyo'" }, { "timezone", FD_POSTGRES, "'UTC', now()" },
+        { "size", FD_SPARK, "array(1)" }, { "cardinality", FD_SPARK, "map('k', 1)" }, { "cardinality", FD_POSTGRES, "ARRAY[1]" },
+        { "array_sort", FD_SPARK, "array(2, 1)" }, { "array_to_string", FD_POSTGRES, "ARRAY[1, 2], ','" }, { "flatten", FD_SPARK, "array(array(1), array(2))" },
+        { "array_union", FD_SPARK, "array(1), array(2)" }, { "array_intersect", FD_SPARK, "array(1), array(2)" }, { "array_except", FD_SPARK, "array(1), array(2)" },
+        { "arrays_overlap", FD_SPARK, "array(1), array(2)" }, { "map_from_arrays", FD_SPARK, "array('a'), array(1)" }, { "map_concat", FD_SPARK, "map('a', 1), map('b', 2)" },
+        { "element_at", FD_SPARK, "array(1, 2), 1" }, { "try_element_at", FD_SPARK, "map('k', 1), 'k'" }, { "map", FD_SPARK, "'k', 1" },
+        { "map_contains_key", FD_SPARK, "map('k', 1), 'k'" }, { "transform", FD_SPARK, "array(1), x -> x * 2" }, { "filter", FD_SPARK, "array(1), x -> x > 2" },
+        { "exists", FD_SPARK, "array(1), x -> x > 2" }, { "any_match", FD_SPARK, "array(1), x -> x > 2" }, { "forall", FD_SPARK, "array(1), x -> x > 2" },
+        { "explode", FD_SPARK, "array(1)" }, { "json_array_length", FD_BOTH, "'[1]'" }, { "json_build_object", FD_POSTGRES, "'a', 1" }, { "jsonb_build_object", FD_POSTGRES, "'a', 1" },
+        { "format_string", FD_SPARK, "'%d', 1" }, { "printf", FD_SPARK, "'%d', 1" }, { "format", FD_POSTGRES, "'%s', 'a'" }, { "unbase64", FD_SPARK, "'YWJj'" },
+        { "unhex", FD_SPARK, "'41'" }, { "sha2", FD_SPARK, "'a', 256" }, { "split_part", FD_BOTH, "'a-b', '-', 1" }, { "elt", FD_SPARK, "1, 'a', 'b'" },
+        { "md5", FD_BOTH, "'a'" }, { "sha1", FD_SPARK, "'a'" }, { "sha", FD_SPARK, "'a'" }, { "regexp_extract", FD_SPARK, "'a1', '(\\\\d)', 1" },
+        { "regexp_extract_all", FD_SPARK, "'a1', '(\\\\d)', 1" }, { "octet_length", FD_BOTH, "'a'" }, { "length", FD_BOTH, "'a'" }, { "len", FD_SPARK, "'a'" }, { "reverse", FD_BOTH, "'a'" },
+        { "to_char", FD_BOTH, "" }, { "raise_error", FD_BOTH, "" }, { "split", FD_SPARK, "'a,b', ','" }, { "first", FD_SPARK, "1, true" }, { "last", FD_SPARK, "1, true" },
+        { "first_value", FD_BOTH, "1" }, { "last_value", FD_BOTH, "1" }, { "any_value", FD_BOTH, "1" }, { "percentile_approx", FD_SPARK, "1, 0.5" }, { "approx_percentile", FD_SPARK, "1, 0.5" },
+        { "approx_count_distinct", FD_SPARK, "1" }, { "mode", FD_BOTH, "1" }, { "grouping", FD_BOTH, "" }, { "grouping_id", FD_BOTH, "" }, { "percentile_cont", FD_BOTH, "" },
+        { "percentile_disc", FD_BOTH, "" }, { "corr", FD_BOTH, "" }, { "skewness", FD_BOTH, "" }, { "unnest", FD_POSTGRES, "ARRAY[1]" }, { "hex", FD_SPARK, "255" },
+        { "row_to_json", FD_POSTGRES, "ROW(1, 2)" }, { "bit_count", FD_SPARK, "5" }, { "array_contains", FD_SPARK, "array(1), 1" }, { "generate_subscripts", FD_POSTGRES, "ARRAY[1], 1" },
+        { "to_date", FD_POSTGRES, "" }, { "position", FD_POSTGRES, "'b', 'abc'" }, { "position", FD_SPARK, "'b', 'abc'" }, { "regexp_replace", FD_POSTGRES, "'abc', 'b', 'x', 'g'" },
+        { "concat_ws", FD_BOTH, "'-', 'a'" }, { "chr", FD_BOTH, "65" }, { "array_position", FD_BOTH, NULL }, { "isnan", FD_SPARK, "1D" }, { "substring", FD_POSTGRES, "'abc', 1, 2" },
+        { "nth_value", FD_BOTH, "1, 1" }, { "sequence", FD_SPARK, "1, 3" }, { "string_to_table", FD_POSTGRES, "" }, { "pg_advisory_lock", FD_POSTGRES, "1" },
+        { "justify_interval", FD_POSTGRES, "INTERVAL '1 day'" },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(special); i++)
+        if (strcmp(special[i].name, s->name) == 0 && (special[i].dialect & (d == SP ? FD_SPARK : FD_POSTGRES)))
+            return special[i].args;
+    return NULL;
+}
+
+static Str sample_call(Arena *a, const FuncSpec *s, Dialect d)
+{
+    StrBuf b = sb_new(a);
+    const char *args = arguments_of(s, d);
+    size_t n = strlen(s->args), want = s->max > 0 ? (size_t)s->max : s->max < 0 ? n > 1 ? n - 1 : n : 0;
+
+    sb_fmt(&b, "SELECT %s(", s->name);
+    if (args)
+        sb_addc(&b, args);
+    for (size_t i = 0; !args && i < want; i++)
+        sb_fmt(&b, "%s%s", i ? ", " : "", sample(s->args[i < n ? i : n - 1] == '*' ? s->args[n - 2] : s->args[i < n ? i : n - 1], d));
+    sb_addc(&b, s->class == FN_WINDOW ? ") OVER (ORDER BY id) FROM emp" : ")");
+    return sb_str(&b);
+}
+
+static void every_function(void **state)
+{
+    Fixture *f = *state;
+    int failed = 0, ran = 0;
+
+    for (size_t i = 0; i < 2 * func_count(); i++) {
+        CLEANUP(arena_destroyp) Arena *a = arena_create();
+        const FuncSpec *s = func_at(i / 2);
+        Dialect d = i % 2 ? PG : SP;
+        Error err = { 0 };
+        Str rows, types;
+        const char *args = arguments_of(s, d);
+        if (!(s->dialects & (d == SP ? FD_SPARK : FD_POSTGRES)) || (s->engine && strstr(s->engine, "firn_pg")) || (args && !*args))
+            continue;
+        Str sql = sample_call(a, s, d);
+        ran++;
+        if (run(f, a, d, sql.p, &rows, &types, &err) == OK)
+            continue;
+        printf("  %s\n    %s\n", sql.p, err.message);
+        failed++;
+    }
+    assert_true(ran > 300);
+    if (failed)
+        fail_msg("%d of %d functions", failed, ran);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queries), cmocka_unit_test(names), cmocka_unit_test(integers), cmocka_unit_test(decimals), cmocka_unit_test(casts),
-        cmocka_unit_test(strings), cmocka_unit_test(times), cmocka_unit_test(nested), cmocka_unit_test(refusals),
+        cmocka_unit_test(strings), cmocka_unit_test(times), cmocka_unit_test(nested), cmocka_unit_test(refusals), cmocka_unit_test(every_function),
     };
     return cmocka_run_group_tests_name("bind", tests, set_up, tear_down);
 }
