@@ -11,7 +11,7 @@
 
 /* ---- reader ------------------------------------------------------------------------------------------------ */
 
-PgIn pg_in(Str bytes) { return (PgIn){ .p = (const unsigned char *)bytes.p, .n = bytes.n }; }
+PgIn pg_in(Str bytes) { return (PgIn){ .p = (const unsigned char *)(bytes.p ? bytes.p : ""), .n = bytes.n }; }
 
 static const unsigned char *take(PgIn *in, size_t n)
 {

@@ -176,7 +176,7 @@ static bool scan_date(Scan *s, int64_t *days)
     int64_t y, m, d;
 
     skip_blanks(s);
-    if (!scan_uint(s, 6, &y) || !scan_char(s, '-') || !scan_uint(s, 2, &m) || !scan_char(s, '-') || !scan_uint(s, 2, &d))
+    if (!scan_uint(s, 7, &y) || !scan_char(s, '-') || !scan_uint(s, 2, &m) || !scan_char(s, '-') || !scan_uint(s, 2, &d))
         return false;
     if (y < 1 || m < 1 || m > 12 || d < 1)
         return false;
@@ -261,7 +261,7 @@ bool pg_date_parse(Str text, int64_t *days)
         if (scan_time(&t, &us) && scan_zone(&t, &zone))
             s = t;
     }
-    return scan_era_end(&s);
+    return scan_era_end(&s) && *days < INT32_MAX && *days > -INT32_MAX;
 }
 
 bool pg_timestamp_parse(Str text, int64_t *us)
