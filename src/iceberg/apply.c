@@ -339,10 +339,8 @@ static void remove_ref(Build *b, Str name)
 {
     if (!ice_ref(b->m, name))
         return;
-    if (str_eq(name, ICE_MAIN)) {
+    if (str_eq(name, ICE_MAIN))                        /* the log stays: a replaced table keeps its history */
         b->m->current_snapshot_id = (OptI64){ 0 };
-        b->m->snapshot_log.n = 0;
-    }
     FILTER(IceRef, b->m->refs, !str_eq(it.name, name));
     b->changed = 1;
 }
