@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pgcatalog.h - pg_catalog and information_schema as PostgreSQL's clients expect them.
+ *
+ * Every relation of the two schemas is an engine view or table of the name firn_<schema>_<relation>, over a handful of small
+ * temporary tables that hold this connection's objects; every function of PostgreSQL's catalog is a macro firn_pg_<function>.
+ * Sources: PostgreSQL 15 documentation, chapters 9.26, 37, 53 and 54; what clients ask: spec/materialize.md 6. */
+#ifndef FIRN_PGCATALOG_H
+#define FIRN_PGCATALOG_H
+
+#include "sql/sql.h"
+
+typedef struct PgCatColumn { Str name; DataType type; int not_null; Str comment, default_; } PgCatColumn;
+typedef struct PgCatRelation {
+    Str namespace, name;
+    char kind;                          /* r table, v view, m materialized view */
+    Str owner, comment, definition;     /* definition: of views */
+    VEC(PgCatColumn) columns;
+    OptI64 rows, bytes;
+} PgCatRelation;
+
+typedef struct PgCatObjects {
+    Str database, user;                 /* of the session; both are also listed in pg_database and pg_roles */
+    Str current_schema;                 /* empty: every relation is visible without its schema */
+    StrVec namespaces;                  /* pg_catalog and information_schema are added */
+    VEC(PgCatRelation) relations;       /* their owners are added to the roles */
+    StrVec databases, roles;            /* more of them */
+    Props settings;                     /* pg_settings and current_setting(); PostgreSQL's usual ones are added */
+    int32_t backend_pid;
+    OptI64 started_us;                  /* pg_postmaster_start_time() */
+} PgCatObjects;
+
+/* Makes the views, tables and macros in the engine, once: they are seen by all of its connections, also by such as are open.
+ * Cheap when it has been done; any thread may call. The macros that ask for objects need pgcat_fill on their connection. */
+NODISCARD Status pgcat_install(DuckConn *c, Error *err);
+/* (Re)makes this connection's objects. Object ids are stable: they come from the names. Nothing of `objects` is kept. */
+NODISCARD Status pgcat_fill(DuckConn *c, const PgCatObjects *objects, Error *err);
+/* The relation `schema`.`name` (lower case; "pg_catalog" or "information_schema"): its `id` is the engine's name for it, `user` is
+ * NULL. E_NOT_FOUND: no such relation. */
+NODISCARD Status pgcat_resolve(void *ctx, Arena *a, Str schema, Str name, BoundTable **ret, Error *err);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pgcatalog_macros.c - PostgreSQL's catalog functions as macros over the temporary tables (documentation 9.26).
+ *
+ * Parameters begin with an underscore and inner tables have aliases of their own, so that no argument's column is caught by a
+ * column inside.  What a function says of things that do not exist here (triggers, rules, functions) is NULL or true. */
+#include "service/pgcatalog_int.h"
+
+#define MACRO(head, body) "CREATE OR REPLACE MACRO firn_pg_" head " AS " body
+#define ALWAYS(name, value) MACRO(name "(_x)", value)
+#define NO_TEXT(name) MACRO(name "(_x)", "CAST(NULL AS VARCHAR)")
+
+const char *const pgcat_macros[] = {
+    MACRO("version()", "'PostgreSQL 15.0 (firn) on x86_64-pc-linux-gnu, compiled by gcc, 64-bit'"),
+    MACRO("quote_ident(_s)", "CASE WHEN regexp_full_match(_s, '[a-z_][a-z0-9_$]*') AND _s NOT IN ('all', 'and', 'as', 'case', 'cast', "
+          "'check', 'column', 'constraint', 'create', 'current_date', 'default', 'desc', 'distinct', 'else', 'end', 'except', 'false', "
+          "'fetch', 'for', 'foreign', 'from', 'grant', 'group', 'having', 'in', 'into', 'limit', 'not', 'null', 'offset', 'on', 'only', "
+          "'or', 'order', 'primary', 'references', 'select', 'table', 'then', 'to', 'true', 'union', 'unique', 'user', 'using', 'when', "
+          "'where', 'window', 'with') THEN _s ELSE '\"' || replace(_s, '\"', '\"\"') || '\"' END"),
+
+    /* ---- names to ids ---- */
+    MACRO("unquote(_s)", "CASE WHEN starts_with(_s, '\"') THEN replace(_s[2:-2], '\"\"', '\"') ELSE lower(_s) END"),
+    MACRO("system_oid(_s)", "(SELECT firn_s.oid FROM firn_pg_system firn_s WHERE firn_s.name = _s)"),
+    MACRO("relation_oid(_ns, _name)", "(SELECT min(firn_r.oid) FROM firn_pg_rel firn_r, firn_pg_ns firn_n WHERE firn_n.oid = firn_r.ns AND "
+          "firn_r.name = _name AND CASE WHEN _ns = '' THEN firn_r.visible ELSE firn_n.name = _ns END)"),
+    MACRO("to_regclass(_s)", "CASE WHEN regexp_full_match(_s, '[0-9]+') THEN TRY_CAST(_s AS UINTEGER) ELSE coalesce("
+          "firn_pg_relation_oid(replace(regexp_extract(_s, '^(?:(.*)\\.)?(\"(?:[^\"]|\"\")*\"|[^.\"]*)$', 1), '\"', ''), "
+          "firn_pg_unquote(regexp_extract(_s, '^(?:(.*)\\.)?(\"(?:[^\"]|\"\")*\"|[^.\"]*)$', 2))), "
+          "firn_pg_system_oid(regexp_replace(lower(_s), '^pg_catalog\\.', ''))) END"),
+    MACRO("to_regtype(_s)", "CASE WHEN regexp_full_match(_s, '[0-9]+') THEN TRY_CAST(_s AS UINTEGER) ELSE (SELECT min(firn_t.oid) FROM "
+          "firn_pg_type_name firn_t WHERE regexp_replace(lower(_s), '^pg_catalog\\.', '') IN (firn_t.short, firn_t.long)) END"),
+    MACRO("to_regproc(_s)", "CASE WHEN regexp_full_match(_s, '[0-9]+') THEN TRY_CAST(_s AS UINTEGER) ELSE (SELECT min(firn_p.oid) FROM "
+          "firn_pg_procs firn_p WHERE firn_p.name = regexp_replace(lower(_s), '^pg_catalog\\.', '')) END"),
+    MACRO("to_regprocedure(_s)", "firn_pg_to_regproc(regexp_replace(_s, '\\(.*\\)$', ''))"),
+    MACRO("to_regnamespace(_s)", "CASE WHEN regexp_full_match(_s, '[0-9]+') THEN TRY_CAST(_s AS UINTEGER) ELSE (SELECT min(firn_n.oid) FROM "
+          "firn_pg_ns firn_n WHERE firn_n.name = firn_pg_unquote(_s)) END"),
+    MACRO("to_regrole(_s)", "CASE WHEN regexp_full_match(_s, '[0-9]+') THEN TRY_CAST(_s AS UINTEGER) ELSE (SELECT min(firn_r.oid) FROM "
+          "firn_pg_role firn_r WHERE lower(firn_r.name) = lower(firn_pg_unquote(_s))) END"),
+    MACRO("to_regcollation(_s)", "CASE lower(trim(_s, '\"')) WHEN 'default' THEN 100::UINTEGER WHEN 'c' THEN 950::UINTEGER END"),
+    MACRO("to_regoper(_s)", "TRY_CAST(_s AS UINTEGER)"),
+    MACRO("to_regoperator(_s)", "TRY_CAST(_s AS UINTEGER)"),
+    MACRO("to_regconfig(_s)", "TRY_CAST(_s AS UINTEGER)"),
+    MACRO("to_regdictionary(_s)", "TRY_CAST(_s AS UINTEGER)"),
+    MACRO("relation(_x)", "coalesce(TRY_CAST(CAST(_x AS VARCHAR) AS UINTEGER), firn_pg_to_regclass(CAST(_x AS VARCHAR)))"),
+
+    /* ---- ids to texts ---- */
+    MACRO("format_type(_t, _m)", "CASE WHEN _t IS NULL THEN NULL ELSE coalesce((SELECT firn_t.base_long || CASE WHEN coalesce(_m, -1) < 4 THEN '' "
+          "WHEN firn_t.base = 1700 THEN '(' || ((_m - 4) >> 16) || ',' || ((_m - 4) & 65535) || ')' "
+          "WHEN firn_t.base IN (1042, 1043) THEN '(' || (_m - 4) || ')' ELSE '' END || firn_t.suffix FROM firn_pg_type_name firn_t "
+          "WHERE firn_t.oid = _t), CASE WHEN _t = 0 THEN '-' ELSE '?\?\?' END) END"),
+    MACRO("pg_get_userbyid(_x)", "coalesce((SELECT firn_r.name FROM firn_pg_role firn_r WHERE firn_r.oid = _x), 'unknown (OID=' || _x || ')')"),
+    MACRO("pg_get_expr(_x, _rel)", "CAST(_x AS VARCHAR)"),
+    MACRO("pg_get_viewdef(_x)", "(SELECT firn_r.definition FROM firn_pg_rel firn_r WHERE firn_r.oid = firn_pg_relation(_x))"),
+    MACRO("obj_description(_x, _kind)", "(SELECT firn_r.comment FROM firn_pg_rel firn_r WHERE firn_r.oid = _x AND coalesce(_kind, '') IN ('', 'pg_class'))"),
+    MACRO("col_description(_x, _n)", "(SELECT firn_c.comment FROM firn_pg_col firn_c WHERE firn_c.rel = _x AND firn_c.num = _n)"),
+    MACRO("shobj_description(_x, _kind)", "CAST(NULL AS VARCHAR)"),
+    MACRO("pg_get_serial_sequence(_t, _c)", "CAST(NULL AS VARCHAR)"),
+    MACRO("pg_describe_object(_class, _x, _sub)", "CAST(NULL AS VARCHAR)"),
+    NO_TEXT("pg_get_indexdef"), NO_TEXT("pg_get_constraintdef"), NO_TEXT("pg_get_functiondef"), NO_TEXT("pg_get_function_arguments"),
+    NO_TEXT("pg_get_function_result"), NO_TEXT("pg_get_function_identity_arguments"), NO_TEXT("pg_get_function_sqlbody"),
+    NO_TEXT("pg_get_ruledef"), NO_TEXT("pg_get_triggerdef"), NO_TEXT("pg_get_statisticsobjdef_columns"), NO_TEXT("pg_get_partkeydef"),
+    NO_TEXT("pg_tablespace_location"),
+
+    /* ---- visible without a schema ---- */
+    MACRO("pg_table_is_visible(_x)", "coalesce((SELECT firn_r.visible FROM firn_pg_rel firn_r WHERE firn_r.oid = _x), _x < 16384)"),
+    ALWAYS("pg_type_is_visible", "true"), ALWAYS("pg_function_is_visible", "true"), ALWAYS("pg_operator_is_visible", "true"),
+    ALWAYS("pg_opclass_is_visible", "true"), ALWAYS("pg_opfamily_is_visible", "true"), ALWAYS("pg_collation_is_visible", "true"),
+    ALWAYS("pg_conversion_is_visible", "true"), ALWAYS("pg_ts_config_is_visible", "true"), ALWAYS("pg_ts_dict_is_visible", "true"),
+    ALWAYS("pg_ts_parser_is_visible", "true"), ALWAYS("pg_ts_template_is_visible", "true"), ALWAYS("pg_statistics_obj_is_visible", "true"),
+    ALWAYS("pg_relation_is_publishable", "false"), ALWAYS("pg_is_other_temp_schema", "false"),
+
+    /* ---- sizes ---- */
+    MACRO("pg_relation_size(_x)", "coalesce((SELECT firn_r.bytes FROM firn_pg_rel firn_r WHERE firn_r.oid = firn_pg_relation(_x)), 0)"),
+    MACRO("pg_table_size(_x)", "firn_pg_pg_relation_size(_x)"),
+    MACRO("pg_total_relation_size(_x)", "firn_pg_pg_relation_size(_x)"),
+    MACRO("pg_indexes_size(_x)", "CAST(0 AS BIGINT)"),
+    MACRO("pg_database_size(_x)", "CAST((SELECT coalesce(sum(firn_r.bytes), 0) FROM firn_pg_rel firn_r) AS BIGINT)"),
+    MACRO("pg_tablespace_size(_x)", "firn_pg_pg_database_size(_x)"),
+    MACRO("pg_size_pretty(_n)", "CASE WHEN abs(_n) < 10240 THEN _n || ' bytes' WHEN abs(_n) < 10485248 THEN ((_n + 512) // 1024) || ' kB' "
+          "WHEN abs(_n) < 10737418240 THEN ((_n + 524288) // 1048576) || ' MB' WHEN abs(_n) < 10995116277760 THEN ((_n + 536870912) // 1073741824) "
+          "|| ' GB' ELSE ((_n + 549755813888) // 1099511627776) || ' TB' END"),
+
+    /* ---- the session ---- */
+    MACRO("pg_encoding_to_char(_x)", "CASE _x WHEN 6 THEN 'UTF8' WHEN 0 THEN 'SQL_ASCII' ELSE '' END"),
+    MACRO("pg_char_to_encoding(_s)", "CASE WHEN lower(_s) IN ('utf8', 'utf-8', 'unicode') THEN 6 WHEN lower(_s) = 'sql_ascii' THEN 0 ELSE -1 END"),
+    MACRO("pg_backend_pid()", "(SELECT firn_s.pid FROM firn_pg_session firn_s)"),
+    MACRO("pg_postmaster_start_time()", "(SELECT firn_s.started FROM firn_pg_session firn_s)"),
+    MACRO("txid_current()", "epoch_us(now())"),
+    MACRO("current_schemas(_implicit)", "(SELECT CASE WHEN _implicit THEN ['pg_catalog'] ELSE CAST([] AS VARCHAR[]) END || CASE WHEN firn_s.schema = '' "
+          "THEN CAST([] AS VARCHAR[]) ELSE [firn_s.schema] END FROM firn_pg_session firn_s)"),
+    MACRO("current_setting(_name)", "(SELECT min(firn_s.setting) FROM firn_pg_all_setting firn_s WHERE lower(firn_s.name) = lower(_name))"),
+    NULL,
+};
