@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 
-typedef struct Gen { Arena *a; uint64_t state; int next_alias, depth; StrVec ctes; } Gen;
+typedef struct Gen { Arena *a; uint64_t state; int next_alias, correlated; StrVec ctes; } Gen;
 typedef struct GenColumn { Str text; char type; } GenColumn;     /* i int, n decimal, d double, s string, b boolean */
 typedef VEC(GenColumn) GenScope;
 
@@ -16,8 +16,8 @@ typedef VEC(GenColumn) GenScope;
 static inline const char *gen_z(Gen *g, Str s) { return str_z(g->a, s); }
 #define Z(s) gen_z(g, s)
 
-static const struct { const char *name, *types, *names; } GEN_TABLES[] = {
-    { "t", "iinds", "abcds" }, { "u", "iisb", "abse" }, { "w", "ini", "acx" },
+static const struct { const char *name, *types, *names, *nullable; } GEN_TABLES[] = {
+    { "t", "iinds", "abcds", "10111" }, { "u", "iisb", "abse", "1101" }, { "w", "ini", "acx", "011" },
 };
 
 static inline uint64_t gen_next(Gen *g)
@@ -42,9 +42,9 @@ static inline Str gen_literal(Gen *g, char type)
 }
 
 /* A value for a table, in engine text. */
-static inline Str gen_value(Gen *g, char type)
+static inline Str gen_value(Gen *g, char type, char nullable)
 {
-    if (gen_chance(g, 18))
+    if (nullable == '1' && gen_chance(g, 18))
         return S("NULL");
     if (type == 'd' && gen_chance(g, 8))
         return gen_chance(g, 50) ? S("'-0.0'::DOUBLE") : S("'NaN'::DOUBLE");
@@ -159,7 +159,7 @@ static inline Str gen_from(Gen *g, GenScope *s, int depth)
     size_t joins = gen_chance(g, 55) ? 0 : 1 + gen_below(g, 2);
     for (size_t i = 0; i < joins; i++) {
         GenScope r = {0};
-        const char *kind = kinds[gen_below(g, COUNT_OF(kinds))];
+        const char *kind = kinds[gen_below(g, COUNT_OF(kinds) - (g->correlated ? 2 : 0))];      /* an engine limit */
         Str right = gen_leaf(g, &r, depth - 1);
         from = str_fmt(g->a, "%s %s %s", Z(from), kind, Z(right));
         if (kind[0] != 'C')
@@ -181,12 +181,16 @@ static inline Str gen_subquery(Gen *g, const GenScope *outer, int depth)
         char types[2] = { type, 0 };
         return str_fmt(g->a, "%s %sIN (%s)", Z(x), Z(not_), Z(gen_query(g, types, depth - 1)));
     }
+    g->correlated++;
     Str from = gen_from(g, &s, depth - 1), where = S("");
+    g->correlated--;
     if (gen_chance(g, 40))
         where = str_fmt(g->a, " WHERE %s", Z(gen_pred(g, &s, 1)));
     int in = gen_chance(g, 50);
     if (!in || gen_chance(g, 30))
         where = str_fmt(g->a, "%s%s %s", Z(where), where.n ? " AND" : " WHERE", Z(gen_on(g, outer, &s, 1)));
+    if (in && type == 'i' && gen_chance(g, 15))
+        return str_fmt(g->a, "%s %sIN (SELECT CAST(%s AS BIGINT) FROM %s%s)", Z(x), Z(not_), Z(gen_expr(g, &s, type, 0)), Z(from), Z(where));
     if (in)
         return str_fmt(g->a, "%s %sIN (SELECT %s FROM %s" "%s)", Z(x), Z(not_),
                        Z(gen_expr(g, &s, type, 0)), Z(from), Z(where));
@@ -295,7 +299,7 @@ static inline Str gen_grouped(Gen *g, const char *types, int depth)
         by = str_fmt(g->a, " GROUP BY %s", Z(str_join(g->a, &keys, S(", "))));
     if (gen_chance(g, 20))
         having = str_fmt(g->a, " HAVING %s %s %s", Z(gen_aggregate(g, &s, 'i')), gen_chance(g, 50) ? ">" : "<=",
-                         Z(gen_literal(g, 'i')));
+                         Z(depth > 0 && gen_chance(g, 15) ? gen_scalar_subquery(g, depth) : gen_literal(g, 'i')));
     return str_fmt(g->a, "SELECT %s FROM %s%s%s%s", Z(str_join(g->a, &items, S(", "))), Z(from),
                    Z(where), Z(by), Z(having));
 }

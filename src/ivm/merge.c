@@ -80,7 +80,8 @@ Status merge_compile(Compiler *c, Error *err UNUSED)
     store_keys(c, v->agg);
     vec_push(c->a, &v->slots, rows);
     for (size_t i = v->agg->nkeys; i < v->agg->exprs.n; i++)
-        slots_of_agg(c, i);
+        if (v->agg->used[i])
+            slots_of_agg(c, i);
     v->slots.p[0].store = add_hidden(c, S("__ivm_num_rec"), bigint(), NOT_NULL);
     return OK;
 }
@@ -449,6 +450,8 @@ static Status insert_groups(Emit *e, int again, Error *err)
     StrBuf b = sb_new(e->a);
     sb_addc(&b, "(SELECT m.*");
     for (size_t i = 0; i < v->agg->exprs.n; i++) {
+        if (!v->agg->used[i])
+            continue;
         sb_addc(&b, ", ");
         if (i < v->agg->nkeys)
             sb_fmt(&b, "m.k%zu", i + 1);
