@@ -56,7 +56,7 @@ void s3_answer_error(HttpRequest *r, HttpAnswer *ret, const Error *err)
 void s3_error_answer(HttpRequest *r, HttpAnswer *ans, const Error *err)
 {
     const CodeRow *row = row_of(s3_code(err));
-    if (row->http >= 500)
+    if (row->http >= 500 && row->http != 501)
         log_error(err, "S3 request failed", "request_id", str_z(r->arena, r->request_id), "path", str_z(r->arena, r->path), NULL);
     file_closep(&ans->fd);
     *ans = (HttpAnswer){ .status = row->http, .fd = -1 };
