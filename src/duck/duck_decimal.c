@@ -3,6 +3,7 @@
  *
  *   firn_mul_sN(x, y)    x * y as DECIMAL(38,N)          firn_round_sN(x)    x as DECIMAL(38,N), range checked
  *   firn_div_sN(x, y)    x / y as DECIMAL(38,N)          firn_nonzero_sN(x)  x, or the error for a division by zero
+ *   firn_fit_sN(x, p)    x as DECIMAL(38,N), with at most p digits
  *   firn_nonzero(x)      the same for integers and floating point numbers
  * x and y are DECIMAL or integers.  Null in, null out.  Results over 38 digits raise 22003, a zero divisor 22012.
  * The engine itself divides decimals as DOUBLE and lets a sum silently pass 38 digits. */
@@ -19,6 +20,7 @@ enum { DIGITS = 38 };
 
 static const char DIVIDE_BY_ZERO[] = "[DIVIDE_BY_ZERO] Division by zero. Use `try_divide` to tolerate divisor being 0 and return NULL instead. SQLSTATE: 22012";
 static const char OUT_OF_RANGE[] = "[NUMERIC_VALUE_OUT_OF_RANGE.WITHOUT_SUGGESTION] The result cannot be represented with 38 digits. SQLSTATE: 22003";
+static const char TOO_WIDE[] = "[NUMERIC_VALUE_OUT_OF_RANGE.WITHOUT_SUGGESTION] The value cannot be represented as a decimal of that precision and scale. SQLSTATE: 22003";
 static const char SUM_OVERFLOW[] = "[ARITHMETIC_OVERFLOW] Overflow in sum of decimals. Use 'try_sum' to tolerate overflow and return NULL instead. SQLSTATE: 22003";
 
 /* ---- 256 bits ---------------------------------------------------------------------------------------------------- */
@@ -221,6 +223,26 @@ static void run_round(duckdb_function_info info, duckdb_data_chunk in, duckdb_ve
     }
 }
 
+static void run_fit(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out)
+{
+    ScalarArgs a = scalar_args(in);
+    Number x = number_of(a.v[0]);
+    int32_t *precision = a.data[1];
+    duckdb_hugeint *to = duckdb_vector_get_data(out);
+
+    for (size_t i = 0; i < a.n; i++) {
+        u128 r = 0;
+        if (!scalar_has(&a, 0, i) || !scalar_has(&a, 1, i)) {
+            scalar_null(out, i);
+            continue;
+        }
+        __int128 v = read(x.physical, a.data[0], i);
+        bool ok = mul(v, 1, x.scale - scale_of(info), &r) && r < ten_to(precision[i] > DIGITS ? DIGITS : precision[i]);
+        if (!store(info, &to[i], ok, r, v < 0, TOO_WIDE))
+            return;
+    }
+}
+
 /* Copies fixed-size values, and raises at a zero. */
 static void nonzero(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out, size_t size)
 {
@@ -287,6 +309,8 @@ static Status add_scaled(duckdb_connection con, const char *name, int scale, int
     snprintf(full, sizeof full, "firn_%s_s%d", name, scale);
     ScalarSpec s = { .name = full, .nargs = nargs, .args = { DUCKDB_TYPE_ANY, DUCKDB_TYPE_ANY }, .result = DUCKDB_TYPE_DECIMAL, .result_scale = scale,
                      .run = run, .extra = (void *)(intptr_t)scale };
+    if (run == run_fit)
+        s.args[1] = DUCKDB_TYPE_INTEGER;
     if (run == nonzero_16) {
         s.args[0] = DUCKDB_TYPE_DECIMAL;
         s.arg_scale = scale;
@@ -311,6 +335,7 @@ Status duck_decimal_register(duckdb_connection con, Error *err)
         TRY(add_scaled(con, "mul", n, 2, run_mul, err));
         TRY(add_scaled(con, "div", n, 2, run_div, err));
         TRY(add_scaled(con, "round", n, 1, run_round, err));
+        TRY(add_scaled(con, "fit", n, 2, run_fit, err));
         TRY(add_scaled(con, "nonzero", n, 1, nonzero_16, err));
     }
     return OK;

@@ -25,6 +25,7 @@ typedef struct ScalarSpec {
 NODISCARD Status scalar_register(duckdb_connection con, const ScalarSpec *specs, size_t n, Error *err);
 
 NODISCARD Status duck_decimal_register(duckdb_connection con, Error *err);
+NODISCARD Status duck_real_register(duckdb_connection con, Error *err);
 NODISCARD Status duck_strict_register(duckdb_connection con, Error *err);
 
 #endif

@@ -3,9 +3,12 @@
  *
  *   firn_tinyint(s) firn_smallint(s) firn_integer(s) firn_bigint(s)     raise [CAST_INVALID_INPUT] 22018
  *   firn_try_tinyint(s) …                                               give NULL
- * The engine's own cast rounds '12.7' and takes '1e3' and '0x1F'. */
+ *   the same names over BIGINT, HUGEINT and DOUBLE: narrowing, raises [CAST_OVERFLOW] 22003 or gives NULL
+ *   firn_array_index(i, n)   Spark's index i (from 0) into an array of n as the engine's (from 1); 22003 when outside
+ * The engine's own cast rounds '12.7' and takes '1e3' and '0x1F', and does not tell bad text from overflow. */
 #include "duck/duck_scalar.h"
 
+#include <math.h>
 #include <stdio.h>
 
 typedef struct Target { const char *name, *spark; duckdb_type type; int64_t min, max; } Target;
@@ -94,15 +97,102 @@ static void run(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector o
     }
 }
 
+/* ---- numbers ------------------------------------------------------------------------------------------------ */
+
+static bool from_double(double v, const Target *t, int64_t *ret)
+{
+    if (!(v >= (double)t->min && v < (t->max == INT64_MAX ? 9223372036854775808.0 : (double)t->max + 1)))     /* NaN fails */
+        return false;
+    *ret = (int64_t)v;
+    return true;
+}
+
+/* Reads a number of the argument's type; false when it does not fit the target. `shown` is for the message. */
+static bool narrow(duckdb_type type, const void *data, size_t i, const Target *t, int64_t *ret, char shown[48])
+{
+    if (type == DUCKDB_TYPE_DOUBLE) {
+        double v = rint(((const double *)data)[i]);              /* PostgreSQL rounds half to even; Spark has truncated already */
+        snprintf(shown, 48, "%.17gD", v);
+        return from_double(v, t, ret);
+    }
+    __int128 v = type == DUCKDB_TYPE_BIGINT ? ((const int64_t *)data)[i] : scalar_hugeint(((const duckdb_hugeint *)data)[i]);
+    if (v < INT64_MIN || v > INT64_MAX)
+        snprintf(shown, 48, "%.17g", (double)v);
+    else
+        snprintf(shown, 48, "%lld", (long long)v);
+    *ret = (int64_t)v;
+    return v >= t->min && v <= t->max;
+}
+
+static void raise_overflow(duckdb_function_info info, const char *shown, const Target *t)
+{
+    char text[512];
+
+    snprintf(text, sizeof text, "[CAST_OVERFLOW] The value %s cannot be cast to \"%s\" due to an overflow. Use `try_cast` to tolerate overflow and return NULL "
+             "instead. SQLSTATE: 22003", shown, t->spark);
+    duckdb_scalar_function_set_error(info, text);
+}
+
+static void run_number(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out)
+{
+    ScalarArgs a = scalar_args(in);
+    intptr_t extra = (intptr_t)duckdb_scalar_function_get_extra_info(info);
+    const Target *t = &targets[(extra < 0 ? -extra : extra) - 1];
+    CLEANUP(duck_logical_type_done) duckdb_logical_type lt = duckdb_vector_get_column_type(a.v[0]);
+    duckdb_type type = duckdb_get_type_id(lt);
+    void *to = duckdb_vector_get_data(out);
+    char shown[48];
+
+    for (size_t i = 0; i < a.n; i++) {
+        int64_t v = 0;
+        if (!scalar_has(&a, 0, i)) {
+            scalar_null(out, i);
+        } else if (narrow(type, a.data[0], i, t, &v, shown)) {
+            put(t, to, i, v);
+        } else if (extra < 0) {
+            scalar_null(out, i);
+        } else {
+            raise_overflow(info, shown, t);
+            return;
+        }
+    }
+}
+
+static void run_index(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out)
+{
+    ScalarArgs a = scalar_args(in);
+    int64_t *index = a.data[0], *n = a.data[1], *to = duckdb_vector_get_data(out);
+    char text[256];
+
+    for (size_t i = 0; i < a.n; i++) {
+        if (!scalar_has(&a, 0, i) || !scalar_has(&a, 1, i)) {
+            scalar_null(out, i);
+        } else if (index[i] < 0 || index[i] >= n[i]) {
+            snprintf(text, sizeof text, "[INVALID_ARRAY_INDEX] The index %lld is out of bounds. The array has %lld elements. Use the SQL function `get()` to tolerate "
+                     "accessing element at invalid index and return NULL instead. SQLSTATE: 22003", (long long)index[i], (long long)n[i]);
+            duckdb_scalar_function_set_error(info, text);
+            return;
+        } else {
+            to[i] = index[i] + 1;
+        }
+    }
+}
+
 Status duck_strict_register(duckdb_connection con, Error *err)
 {
     for (size_t i = 0; i < COUNT_OF(targets); i++)
         for (int lenient = 0; lenient < 2; lenient++) {
             char name[40];
             snprintf(name, sizeof name, "firn_%s%s", lenient ? "try_" : "", targets[i].name);
-            ScalarSpec s = { .name = name, .nargs = 1, .args = { DUCKDB_TYPE_VARCHAR }, .result = targets[i].type, .run = run,
-                             .extra = (void *)(lenient ? -(intptr_t)(i + 1) : (intptr_t)(i + 1)) };
-            TRY(scalar_register(con, &s, 1, err));
+            void *extra = (void *)(lenient ? -(intptr_t)(i + 1) : (intptr_t)(i + 1));
+            ScalarSpec s[] = {
+                { .name = name, .nargs = 1, .args = { DUCKDB_TYPE_VARCHAR }, .result = targets[i].type, .run = run, .extra = extra },
+                { .name = name, .nargs = 1, .args = { DUCKDB_TYPE_BIGINT }, .result = targets[i].type, .run = run_number, .extra = extra },
+                { .name = name, .nargs = 1, .args = { DUCKDB_TYPE_HUGEINT }, .result = targets[i].type, .run = run_number, .extra = extra },
+                { .name = name, .nargs = 1, .args = { DUCKDB_TYPE_DOUBLE }, .result = targets[i].type, .run = run_number, .extra = extra },
+            };
+            TRY(scalar_register(con, s, COUNT_OF(s), err));
         }
-    return OK;
+    ScalarSpec index = { .name = "firn_array_index", .nargs = 2, .args = { DUCKDB_TYPE_BIGINT, DUCKDB_TYPE_BIGINT }, .result = DUCKDB_TYPE_BIGINT, .run = run_index };
+    return scalar_register(con, &index, 1, err);
 }

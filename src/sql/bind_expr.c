@@ -235,9 +235,10 @@ static Status bind_struct(Bind *b, Expr *e)
     return OK;
 }
 
-/* Spark counts array elements from 0, PostgreSQL and the engine from 1. */
-static Status bind_index(Bind *b, Expr *e)
+/* Spark counts array elements from 0 and raises outside of them; PostgreSQL and the engine count from 1 and give NULL. */
+static Status bind_index(Bind *b, Expr **pe)
 {
+    Expr *e = *pe;
     DataType *t = &e->args.p[0]->type;
 
     e->nullable = 1;
@@ -252,9 +253,9 @@ static Status bind_index(Bind *b, Expr *e)
                          : "cannot subscript type " STR_FMT " because it does not support subscripting", STR_ARG(bind_type_name(b, t)));
     for (size_t i = 1; i < e->args.n; i++)
         TRY(bind_coerce(b, &e->args.p[i], ty(DT_INT64), "array index"));
-    if (b->spark)
-        e->args.p[1] = bx_binary(b->a, OP_ADD, e->args.p[1], bx_int(b->a, 1), ty(DT_INT64));
     e->type = e->args.n > 2 ? *t : t->children[0];
+    if (b->spark)
+        *pe = bx_call(b->a, "array_index", "list_extract($1, firn_array_index($2, len($1)))", e->type, e->args.p[0], e->args.p[1]);
     return OK;
 }
 
@@ -266,7 +267,7 @@ static Status bind_nested(Bind *b, Level *l, Expr **pe)
     if (e->kind == EX_FIELD)
         return bind_field(b, e->args.p[0], e->name.p[0], e->position, pe);
     if (e->kind == EX_INDEX)
-        return bind_index(b, e);
+        return bind_index(b, pe);
     return e->kind == EX_ARRAY ? bind_array(b, e) : bind_struct(b, e);
 }
 

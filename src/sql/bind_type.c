@@ -189,6 +189,8 @@ static bool is_truncating(Bind *b, const DataType *from, const DataType *to)
 /* Spark writes a point in time in the session's zone without naming it (the zone is UTC), and bytes as UTF-8. */
 Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to)
 {
+    if (ty_is_real(&x->type) && to->kind == DT_STRING)
+        return bx_call(b->a, "text", b->spark ? "firn_double_text" : "firn_float8_text", ty(DT_STRING), x, NULL);
     if (!b->spark)
         return x;
     if (x->type.kind == DT_TIMESTAMPTZ && to->kind == DT_STRING)

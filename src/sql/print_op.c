@@ -232,14 +232,9 @@ void print_binary(Print *p, const Expr *e)
 
 /* ---- casts --------------------------------------------------------------------------------------------------------------- */
 
-/* Text to an integer: the engine rounds '12.7' and takes '1e3' and '0x1F'; both dialects refuse them. */
-static const char *strict_cast(const Expr *e)
+static const char *integer_name(DataTypeKind k)
 {
-    const DataType *from = &e->args.p[0]->type;
-
-    if (from->kind != DT_STRING)
-        return NULL;
-    switch (e->type.kind) {
+    switch (k) {
     case DT_INT8: return "tinyint";
     case DT_INT16: return "smallint";
     case DT_INT32: return "integer";
@@ -248,17 +243,59 @@ static const char *strict_cast(const Expr *e)
     }
 }
 
+/* What our checked cast to an integer takes the source as; NULL: the engine's cast cannot fail. */
+static const char *checked_source(const DataType *from, DataTypeKind to)
+{
+    if (from->kind == DT_STRING)
+        return "";
+    if (from->kind >= DT_INT8 && from->kind <= DT_INT64)
+        return from->kind > to ? "BIGINT" : NULL;
+    if (from->kind == DT_DECIMAL || from->kind == DT_INT128)
+        return "HUGEINT";
+    return ty_is_real(from) ? "DOUBLE" : NULL;
+}
+
+/* Text: the engine's cast takes '12.7', '1e3' and '0x1F', which both dialects refuse.  Numbers: it does not tell overflow
+ * from bad text. */
+static bool integer_cast(Print *p, const Expr *e)
+{
+    const char *name = integer_name(e->type.kind), *as = name ? checked_source(&e->args.p[0]->type, e->type.kind) : NULL;
+
+    if (!as)
+        return false;
+    sb_fmt(&p->out, "firn_%s%s(%s", e->try_cast ? "try_" : "", name, *as ? "CAST(" : "");
+    print_expr(p, e->args.p[0]);
+    if (*as)
+        sb_fmt(&p->out, " AS %s)", as);
+    add(p, ")");
+    return true;
+}
+
+/* A decimal that may not fit its new precision. */
+static bool decimal_cast(Print *p, const Expr *e)
+{
+    const DataType *t = &e->type;
+    DataType from = e->args.p[0]->type;
+
+    if (t->kind != DT_DECIMAL || e->try_cast || !(from.kind == DT_DECIMAL || (from.kind >= DT_INT8 && from.kind <= DT_INT64)))
+        return false;
+    from = ty_as_decimal(&from);
+    int have = from.precision - from.scale, room = t->precision - t->scale;
+    if (have < room || (have == room && from.scale <= t->scale))
+        return false;
+    sb_fmt(&p->out, "CAST(firn_fit_s%d(", t->scale);
+    print_expr(p, e->args.p[0]);
+    sb_fmt(&p->out, ", %d)", t->precision);
+    cast_close(p, t);
+    return true;
+}
+
 void print_cast(Print *p, const Expr *e)
 {
     const Expr *x = e->args.p[0];
-    const char *strict = strict_cast(e);
 
-    if (strict) {
-        sb_fmt(&p->out, "firn_%s%s(", e->try_cast ? "try_" : "", strict);
-        print_expr(p, x);
-        add(p, ")");
+    if (integer_cast(p, e) || decimal_cast(p, e))
         return;
-    }
     int cut = e->type.kind == DT_STRING && e->type.length > 0;
     if (cut)
         add(p, "left(");
