@@ -25,7 +25,12 @@ typedef struct FieldDef {
 } FieldDef;
 
 typedef struct FieldTable { const FieldDef *p; size_t n; const char *record; } FieldTable;
-extern const FieldTable ENTRY_FIELDS, MANIFEST_FIELDS;
+extern const FieldTable ENTRY_FIELDS, FILE_FIELDS, MANIFEST_FIELDS, SUMMARY_FIELDS;
+
+typedef VEC(IceCount) Counts;
+typedef VEC(IceBound) Bounds;
+typedef VEC(int64_t) Longs;
+typedef VEC(int32_t) Ints;
 
 /* What one spec's partition tuple is made of. `types` has one for each field; NULL: the source column is unknown. */
 typedef struct PartitionShape { const IceSpec *spec; IceType **types; } PartitionShape;
