@@ -266,6 +266,11 @@ void p_ident_list(Parser *p, StrVec *ret)
 }
 
 /* Adjacent literals are one: in PostgreSQL only over a line break. */
+static bool string_goes_on(Parser *p)
+{
+    return p_is_kind(p, TK_STRING) && (p_spark(p) || str_chr(p_text(p, p_last_end(p), p_peek(p, 0)->start), '\n') >= 0);
+}
+
 Str p_string(Parser *p)
 {
     if (!p_is_kind(p, TK_STRING)) {
@@ -273,13 +278,13 @@ Str p_string(Parser *p)
         return S("");
     }
     Str s = take_text(p);
-    while (p_is_kind(p, TK_STRING)) {
-        Str between = p_text(p, p_last_end(p), p_peek(p, 0)->start);
-        if (!p_spark(p) && str_chr(between, '\n') < 0)
-            break;
-        s = str_cat(p->a, s, take_text(p));
-    }
-    return s;
+    if (!string_goes_on(p))
+        return s;
+    StrBuf b = sb_new(p->a);
+    sb_add(&b, s);
+    while (string_goes_on(p))
+        sb_add(&b, take_text(p));
+    return sb_str(&b);
 }
 
 int64_t p_integer(Parser *p)

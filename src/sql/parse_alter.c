@@ -4,6 +4,8 @@
  * One action a column: `path` is the column's whole path, but for ADD the path of its parent. */
 #include "sql/parse_int.h"
 
+enum { ACTIONS_MAX = 1000 };
+
 static Stmt *alter_namespace(Parser *p);
 static Stmt *alter_other(Parser *p);
 static bool set_action(Parser *p, AlterAction *x);
@@ -47,7 +49,13 @@ static Stmt *alter_other(Parser *p)
     return s;
 }
 
-static void push(Parser *p, Stmt *s, AlterAction x) { vec_push(p->a, &s->actions, x); }
+static void push(Parser *p, Stmt *s, AlterAction x)
+{
+    if (s->actions.n >= ACTIONS_MAX)
+        P_FAIL(p, E_LIMIT, x.position, "more than %d changes in one ALTER", ACTIONS_MAX);
+    else
+        vec_push(p->a, &s->actions, x);
+}
 
 static bool owner(Parser *p, AlterAction *x)
 {

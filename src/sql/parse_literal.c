@@ -157,6 +157,8 @@ bool e_negate(Parser *p, Expr *e)
         return false;
     switch (e->value.kind) {
     case DT_INT32: case DT_INT64:
+        if (e->value.integer == INT64_MIN)
+            return false;
         *e = *e_int(p, -e->value.integer, e->position);
         e->value.type = &e->type;
         return true;

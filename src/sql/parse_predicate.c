@@ -5,6 +5,8 @@
  * Invariant: when NULL is returned nothing was consumed. */
 #include "sql/parse_int.h"
 
+enum { COPIES_MAX = 20000 };
+
 static Level predicate_level(const Parser *p) { return p_spark(p) ? LV_IS : LV_PREDICATE; }
 static Level operand_level(const Parser *p) { return p_spark(p) ? LV_COMPARE : LV_OTHER; }
 
@@ -135,15 +137,29 @@ static Expr *like_new(Parser *p, Expr *left, Expr *pattern, Op op, int negated, 
     return e;
 }
 
-/* Spark's x LIKE ANY ('a', 'b'): x LIKE 'a' OR x LIKE 'b'; ALL: AND. */
+static int count_node(void *ctx, Expr *e)
+{
+    (void)e;
+    ++*(size_t *)ctx;
+    return 1;
+}
+
+/* Spark's x LIKE ANY ('a', 'b'): x LIKE 'a' OR x LIKE 'b'; ALL: AND. The copies of x are bounded. */
 static Expr *like_list(Parser *p, Expr *left, Op op, int negated, int at)
 {
     bool all = p_is(p, K_ALL);
     Expr *whole = NULL;
+    size_t nodes = 0, copied = 0;
+
+    sql_walk_expr(left, count_node, &nodes);
 
     p->at++;
     p_need_op(p, '(');
     do {
+        if ((copied += nodes) > COPIES_MAX) {
+            P_FAIL(p, E_LIMIT, at, "LIKE ANY and LIKE ALL have too many patterns");
+            return left;
+        }
         Expr *x = whole ? sql_copy_expr(p->a, left) : left;
         Expr *e = like_new(p, x, p_expr(p), op, negated, at);
         whole = whole ? e_binary(p, all ? OP_AND : OP_OR, whole, e, at) : e;

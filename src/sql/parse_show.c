@@ -197,7 +197,10 @@ Stmt *p_explain(Parser *p)
         return s;
     if (p_is(p, K_EXPLAIN))
         p_syntax(p);
+    int from = p_pos(p) - 1;
     s->inner = p_stmt(p);
+    s->inner->start = from;
+    s->inner->end = p_last_end(p);
     p_leave(p);
     return s;
 }

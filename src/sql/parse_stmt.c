@@ -5,6 +5,8 @@
  * denied, statements that other systems have are unsupported, everything else is a syntax error. */
 #include "sql/parse_int.h"
 
+enum { PROPS_MAX = 5000 };
+
 static Stmt *query_stmt(Parser *p);
 static Stmt *refused(Parser *p);
 static Stmt *session_stmt(Parser *p);
@@ -177,6 +179,14 @@ static Str prop_value(Parser *p)
     return s;
 }
 
+static void add_prop(Parser *p, Props *ret, Str key, Str value)
+{
+    if (ret->n >= PROPS_MAX)
+        P_FAIL(p, E_LIMIT, p_pos(p), "more than %d properties", PROPS_MAX);
+    else
+        props_set(p->a, ret, key, value);
+}
+
 void p_props(Parser *p, Props *ret)
 {
     p_need_op(p, '(');
@@ -189,7 +199,7 @@ void p_props(Parser *p, Props *ret)
         Str value = prop_value(p);
         if (props_has(ret, key))
             P_FAIL(p, E_INVALID, at, "[DUPLICATE_KEY] Found duplicate keys '" STR_FMT "'. SQLSTATE: 23505", STR_ARG(key));
-        props_set(p->a, ret, key, value);
+        add_prop(p, ret, key, value);
     } while (p_take_op(p, ','));
     p_need_op(p, ')');
 }
@@ -198,7 +208,7 @@ void p_prop_keys(Parser *p, Props *ret)
 {
     p_need_op(p, '(');
     do
-        props_set(p->a, ret, prop_key(p), S(""));
+        add_prop(p, ret, prop_key(p), S(""));
     while (p_take_op(p, ','));
     p_need_op(p, ')');
 }

@@ -247,34 +247,37 @@ static void close_angle(Parser *p)
     p_need_op(p, '>');
 }
 
-static void struct_field(Parser *p, DataType *t)
-{
-    size_t n = t->nchildren;
+typedef struct Fields { VEC(DataType) types; StrVec names; } Fields;
 
-    t->children = arena_grow(p->a, t->children, sizeof(DataType) * n, sizeof(DataType) * (n + 1));
-    t->names = arena_grow(p->a, t->names, sizeof(Str) * n, sizeof(Str) * (n + 1));
-    t->names[n] = p_label(p);
+static void struct_field(Parser *p, Fields *f)
+{
+    vec_push(p->a, &f->names, p_label(p));
     p_take_op(p, ':');
-    t->children[n] = p_type(p);
-    t->nchildren++;
+    vec_push(p->a, &f->types, p_type(p));
     p_take2(p, K_NOT, K_NULL);
     if (p_take(p, K_COMMENT))
         p_string(p);
+    if (f->names.n > FIELDS_MAX)
+        P_FAIL(p, E_LIMIT, p_pos(p), "a struct of more than %d fields", FIELDS_MAX);
 }
 
 static DataType struct_type(Parser *p)
 {
     DataType t = { .kind = DT_STRUCT };
+    Fields f = {0};
 
     if (p_take_op(p, O_NE))                                      /* STRUCT<> */
         return t;
     p_need_op(p, '<');
     if (!p_is_op(p, '>')) {
         do
-            struct_field(p, &t);
-        while (p_take_op(p, ',') && t.nchildren < FIELDS_MAX);
+            struct_field(p, &f);
+        while (p_take_op(p, ','));
     }
     close_angle(p);
+    t.nchildren = f.names.n;
+    t.children = f.types.p;
+    t.names = f.names.p;
     return t;
 }
 
