@@ -64,8 +64,10 @@ static bool take_common(Common *c, Arena *a, Args *args, bool serve)
         return c->data = v, true;
     if ((v = args_value(args, "--config")))
         return c->config = v, true;
-    if ((v = args_value(args, "--set")))
-        return vec_push(a, &c->sets, str_c(v)), true;
+    if ((v = args_value(args, "--set"))) {
+        vec_push(a, &c->sets, str_c(v));
+        return true;
+    }
     if (!serve)
         return false;
     if ((v = args_value(args, "--lake")))

@@ -80,7 +80,8 @@ static void print_json(const PGresult *r)
 
 static void print_table(const PGresult *r)
 {
-    PQprintOpt o = { .header = 1, .align = 1, .fieldSep = "|" };
+    char separator[] = "|";
+    PQprintOpt o = { .header = 1, .align = 1, .fieldSep = separator };
     PQprint(stdout, r, &o);
 }
 

@@ -113,9 +113,9 @@ Status table_not_found(Run *r, const StrVec *parts, int position, Error *err)
         StrBuf b = sb_new(r->a);
         for (size_t i = 0; i < parts->n; i++)
             sb_fmt(&b, "%s`" STR_FMT "`", i ? "." : "", STR_ARG(parts->p[i]));
-        FAIL(err, E_NOT_FOUND, "[TABLE_OR_VIEW_NOT_FOUND] The table or view " STR_FMT " cannot be found. Verify the spelling and correctness of the schema and catalog.", STR_ARG(sb_str(&b)));
+        RAISE(err, E_NOT_FOUND, "[TABLE_OR_VIEW_NOT_FOUND] The table or view " STR_FMT " cannot be found. Verify the spelling and correctness of the schema and catalog.", STR_ARG(sb_str(&b)));
     } else {
-        FAIL(err, E_NOT_FOUND, "relation \"" STR_FMT "\" does not exist", STR_ARG(str_join(r->a, parts, S("."))));
+        RAISE(err, E_NOT_FOUND, "relation \"" STR_FMT "\" does not exist", STR_ARG(str_join(r->a, parts, S("."))));
     }
     memcpy(err->sqlstate, "42P01", 6);
     err->position = position;
@@ -143,7 +143,7 @@ static Status constant_i64(Run *r, Expr *e, const char *what, int64_t *ret, Str 
         *text = (Str){0};
         return OK;
     }
-    FAIL(err, E_INVALID, "%s AS OF needs a constant", what);
+    RAISE(err, E_INVALID, "%s AS OF needs a constant", what);
     err->position = e->position;
     return E_INVALID;
 }
@@ -332,7 +332,6 @@ static Status fill_pg_catalog(Run *r, Error *err)
         }
     }
     objects.current_schema = r->ss->namespace;
-    TRY(pgcat_install(r->c, err));
     return pgcat_fill(r->c, &objects, err);
 }
 

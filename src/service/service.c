@@ -7,6 +7,7 @@
 #include "sched/sched.h"
 #include "service/ddl_int.h"
 #include "service/guard.h"
+#include "service/pgcatalog.h"
 #include "service/reset.h"
 #include "service/watch.h"
 
@@ -118,6 +119,14 @@ static Status ensure_default(Service *s, Arena *a, Error *err)
     return st == E_EXISTS ? OK : st;
 }
 
+/* The emulated pg_catalog is made once for all connections. */
+static Status install_pg_catalog(Service *s, Error *err)
+{
+    CLEANUP(duck_disconnectp) DuckConn *c = NULL;
+    TRY(duck_connect(s->engine, &c, err));
+    return pgcat_install(c, err);
+}
+
 static Status open_rooms(Service *s, Arena *a, Error *err)
 {
     ServiceOptions *o = &s->options;
@@ -133,6 +142,7 @@ static Status open_rooms(Service *s, Arena *a, Error *err)
     s->lake = lake_new(s->catalog, s->store, &hooks);
     s->refresher = refresher_new(s->lake, s->engine, &o->refresher);
     s->watch = watch_new();
+    TRY_CTX(install_pg_catalog(s, err), err, "pg_catalog");
     TRY(root_key(s, a, err));
     TRY(ensure_bucket(s, err));
     return ensure_default(s, a, err);
