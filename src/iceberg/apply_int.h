@@ -9,7 +9,7 @@ typedef struct Build {
     Arena *a;
     IceMetadata *m;
     int64_t now;
-    int changed, timed;                    /* timed: last_updated_ms is set by this commit */
+    int changed, timed, removed;           /* timed: last_updated_ms is set by this commit; removed: snapshots went */
     OptI32 added_schema, added_spec, added_order;
     VEC(int64_t) added, was_main;          /* snapshots of this commit; those that main pointed to during it */
 } Build;

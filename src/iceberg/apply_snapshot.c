@@ -135,7 +135,8 @@ void ice_remove_snapshots(Build *b, const IceUpdate *u)
         ice_remove_statistics(b, &m->partition_statistics, u->ids.p[i]);
     }
     FILTER(IceSnapshot *, m->snapshots, !HAS_ID(u->ids, it->id));
-    b->changed |= before != m->snapshots.n;
+    b->removed |= before != m->snapshots.n;
+    b->changed |= b->removed;
     for vec_each(const IceRef, r, &m->refs)
         if (!ice_snapshot(m, r->snapshot_id))
             vec_push(b->a, &dangling, r->name);
@@ -151,7 +152,7 @@ void ice_finish_snapshot_log(Build *b)
 
     for (size_t i = 0; i < m->snapshot_log.n; i++) {
         IceLogEntry e = m->snapshot_log.p[i];
-        if (!ice_snapshot(m, e.snapshot_id)) {
+        if (!ice_snapshot(m, e.snapshot_id) && b->removed) {
             n = 0;
             continue;
         }
