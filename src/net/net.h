@@ -93,7 +93,8 @@ typedef struct SigClaim {         /* what a request says of itself, before any k
     Str session_token;            /* x-amz-security-token header or query */
     Str payload_hash;             /* x-amz-content-sha256 as sent: hex, UNSIGNED-PAYLOAD, STREAMING-…; "" when absent */
     int presigned;
-    int64_t expires_s;            /* presigned */
+    int64_t expires_s;            /* presigned: seconds it is good for; version2: the second it ends */
+    int version2;                 /* a presigned S3 URL of Signature Version 2: no date and region */
     int64_t time_ms;
 } SigClaim;
 

@@ -54,6 +54,9 @@ Str sig_canonical_headers(Arena *a, const Props *headers, const StrVec *names);
 Str sig_scope(Arena *a, Str date, Str region, Str service);
 Str sig_key(Arena *a, Str secret, Str date, Str region, Str service);
 Str sig_of_request(Arena *a, Str key, Str amz_date, Str scope, Str canonical_request);
+bool sig_v2_present(const HttpRequest *r);
+NODISCARD Status sig_v2_parse(const HttpRequest *r, SigClaim *ret, Error *err);
+NODISCARD Status sig_v2_verify(Arena *a, const HttpRequest *r, const SigClaim *c, Str secret, int64_t now_ms, Error *err);
 NODISCARD Status sig_fail(Error *err, const char *kind, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 #endif

@@ -27,7 +27,9 @@ Status sig_parse(Arena *a, const HttpRequest *r, SigClaim *ret, Error *err)
     *ret = (SigClaim){ .payload_hash = http_header(r, "x-amz-content-sha256") };
     if (str_starts(auth, S(ALGORITHM)))
         return parse_header(a, r, str_from(auth, sizeof ALGORITHM - 1), ret, err);
-    if (str_starts(auth, S("AWS ")) || (http_has_arg(r, "AWSAccessKeyId") && http_has_arg(r, "Signature")))
+    if (sig_v2_present(r))
+        return sig_v2_parse(r, ret, err);
+    if (str_starts(auth, S("AWS ")))
         return sig_fail(err, "InvalidRequest", "The authorization mechanism you have provided is not supported. Please use " ALGORITHM ".");
     if (http_has_arg(r, "X-Amz-Algorithm") || http_has_arg(r, "X-Amz-Signature") || http_has_arg(r, "X-Amz-Credential"))
         return parse_query(a, r, ret, err);
@@ -36,6 +38,8 @@ Status sig_parse(Arena *a, const HttpRequest *r, SigClaim *ret, Error *err)
 
 Status sig_verify(Arena *a, const HttpRequest *r, const SigClaim *c, Str secret, int64_t now_ms, Str body_sha256_hex, Error *err)
 {
+    if (c->version2)
+        return sig_v2_verify(a, r, c, secret, now_ms, err);
     Str payload = c->payload_hash.n ? c->payload_hash : c->presigned && str_eq(c->service, S("s3")) ? S("UNSIGNED-PAYLOAD") : body_sha256_hex;
     TRY(check_time(c, now_ms, err));
     TRY(check_signed_headers(r, c, err));
