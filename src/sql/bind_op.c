@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bind_op.c - operators and casts: the operands' types and the result's.
+/* bind_op.c - operators: the operands' types and the result's.
  *
  * Spark: DecimalPrecision with adjustPrecisionScale (allowPrecisionLoss), `/` of integers is DOUBLE, `div` BIGINT,
  * ANSI overflow and division errors.  PostgreSQL: integer division stays integer, numeric division has a scale of
@@ -361,106 +361,5 @@ Status bind_unary(Bind *b, Expr **pe)
     finish(e, e->args.p[0]->type);
     if (e->op == OP_PLUS)
         *pe = e->args.p[0];
-    return OK;
-}
-
-/* ---- CAST ------------------------------------------------------------------------------------------------------------------------ */
-
-/* numeric without modifiers: as exact as the source, with room. */
-static DataType any_numeric(const Expr *x)
-{
-    if (x->type.kind == DT_DECIMAL || ty_is_integer(&x->type))
-        return ty_as_decimal(&x->type);
-    return ty_decimal(38, 10);
-}
-
-static bool may_cast(Bind *b, const DataType *from, const DataType *to)
-{
-    if (ty_unknown(from) || from->kind == to->kind || ty_is_text(from) || ty_is_text(to) || from->kind == DT_JSON || to->kind == DT_JSON)
-        return from->kind != to->kind || !from->nchildren || from->nchildren == to->nchildren || from->kind == DT_STRUCT;
-    if (ty_is_numeric(from) && ty_is_numeric(to))
-        return true;
-    if (from->kind == DT_BOOL || to->kind == DT_BOOL)
-        return ty_is_numeric(from) || ty_is_numeric(to);
-    if (ty_is_time(from) && ty_is_time(to))
-        return true;
-    if ((from->kind == DT_TIMESTAMPTZ && ty_is_numeric(to)) || (to->kind == DT_TIMESTAMPTZ && ty_is_numeric(from)))
-        return b->spark;
-    if (ty_is_time(from) && to->kind == DT_TIME)
-        return true;
-    if (from->kind == DT_TIME && to->kind == DT_INTERVAL)
-        return true;
-    return from->kind == DT_BINARY && ty_is_text(to);
-}
-
-/* Casts between numbers and points in time, and from numbers to BOOLEAN, are written as functions. */
-static bool special_cast(Bind *b, Expr **pe)
-{
-    Expr *e = *pe, *x = e->args.p[0];
-    DataType to = e->type;
-    const char *template = NULL;
-
-    if (!b->spark)
-        return false;
-    if (x->type.kind == DT_TIMESTAMPTZ && ty_is_integer(&to))
-        template = "CAST(floor(epoch($1)) AS BIGINT)";
-    else if (x->type.kind == DT_TIMESTAMPTZ && ty_is_numeric(&to))
-        template = "epoch($1)";
-    else if (to.kind == DT_TIMESTAMPTZ && ty_is_integer(&x->type))
-        template = "make_timestamptz(CAST($1 AS BIGINT) * 1000000)";
-    else if (to.kind == DT_TIMESTAMPTZ && ty_is_numeric(&x->type))
-        template = "make_timestamptz(CAST(trunc(CAST($1 AS DOUBLE) * 1000000) AS BIGINT))";
-    else if (to.kind == DT_BOOL && ty_is_numeric(&x->type))
-        template = "($1 <> 0)";
-    if (!template)
-        return false;
-    Expr *f = bx_call(b->a, "cast", template, strncmp(template, "CAST", 4) == 0 ? ty(DT_INT64) : strncmp(template, "epoch", 5) == 0 ? ty(DT_DOUBLE) : to, x, NULL);
-    bind_to(b, &f, to);
-    *pe = f;
-    return true;
-}
-
-/* PostgreSQL's reg… types are numbers with names: only the door knows them. */
-static bool is_reg(const Expr *e, Str *ret)
-{
-    Str t = e->name.n ? e->name.p[0] : S("");
-
-    if (e->type.kind != DT_UINT32 || !t.n)
-        return false;
-    ptrdiff_t dot = str_rchr(t, '.');
-    *ret = dot >= 0 ? str_from(t, (size_t)dot + 1) : t;
-    return str_starts(*ret, S("reg"));
-}
-
-Status bind_cast(Bind *b, Expr **pe)
-{
-    Expr *e = *pe, *x = e->args.p[0];
-    Str reg;
-
-    e->nullable = x->nullable || e->try_cast;
-    if (is_reg(e, &reg) && (ty_is_text(&x->type) || ty_unknown(&x->type))) {
-        Str engine = str_fmt(b->a, "firn_pg_to_" STR_FMT "($1)", STR_ARG(str_lower(b->a, reg)));
-        *pe = bx_call(b->a, "to_reg", engine.p, e->type, x, NULL);
-        return OK;
-    }
-    if (e->type.kind == DT_DECIMAL && !e->type.precision)
-        e->type = any_numeric(x);
-    if (!may_cast(b, &x->type, &e->type)) {
-        if (b->spark)
-            return BIND_FAIL(b, e->position, "42K09", "[DATATYPE_MISMATCH.CAST_WITHOUT_SUGGESTION] Cannot resolve the cast due to data type mismatch: cannot "
-                             "cast \"" STR_FMT "\" to \"" STR_FMT "\".", STR_ARG(bind_type_name(b, &x->type)), STR_ARG(bind_type_name(b, &e->type)));
-        return BIND_FAIL(b, e->position, "42846", "cannot cast type " STR_FMT " to " STR_FMT, STR_ARG(bind_type_name(b, &x->type)), STR_ARG(bind_type_name(b, &e->type)));
-    }
-    if (x->kind == EX_PARAM && ty_unknown(&x->type)) {
-        bind_to(b, &e->args.p[0], e->type);
-        return OK;
-    }
-    if (special_cast(b, pe))
-        return OK;
-    if (b->spark)
-        e->type.length = 0;
-    x = e->args.p[0] = bind_cast_source(b, x, &e->type);
-    if (b->spark && ty_is_integer(&e->type) && (ty_is_real(&x->type) || (x->type.kind == DT_DECIMAL && x->type.scale)))
-        e->args.p[0] = bx_call(b->a, "trunc", "trunc", x->type, x, NULL);
     return OK;
 }

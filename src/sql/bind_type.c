@@ -191,6 +191,9 @@ Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to)
 {
     if (ty_is_real(&x->type) && to->kind == DT_STRING)
         return bx_call(b->a, "text", b->spark ? "firn_double_text" : "firn_float8_text", ty(DT_STRING), x, NULL);
+    if (!b->spark && ty_is_text(&x->type) && to->kind == DT_LIST)      /* '{a,b}' */
+        return bx_call(b->a, "array_in", "(CASE WHEN trim($1, ' {}') = '' THEN [] ELSE string_split(trim($1, ' {}'), ',') END)",
+                       ty_list(b->a, ty(DT_STRING)), x, NULL);
     if (!b->spark)
         return x;
     if (x->type.kind == DT_TIMESTAMPTZ && to->kind == DT_STRING)
@@ -350,49 +353,4 @@ Expr *bx_call(Arena *a, const char *canonical, const char *engine, DataType t, E
     if (y)
         vec_push(a, &e->args, y);
     return e;
-}
-
-/* sql_assign_cast: storing into a column. Spark's ANSI store assignment refuses what loses its meaning. */
-static bool may_assign(Dialect d, const DataType *from, const DataType *to)
-{
-    if (ty_unknown(from) || data_type_equal(from, to) || (ty_is_numeric(from) && ty_is_numeric(to)))
-        return true;
-    if (ty_is_time(from) && ty_is_time(to))
-        return true;
-    if (ty_is_text(to) && !from->nchildren)
-        return d == DIALECT_SPARK ? from->kind != DT_BINARY : true;
-    if (ty_is_text(from) && d == DIALECT_POSTGRES)
-        return true;
-    if (ty_is_text(from) && (to->kind == DT_BINARY || to->kind == DT_UUID || to->kind == DT_JSON))
-        return true;
-    if (from->kind == DT_JSON || to->kind == DT_JSON)
-        return ty_is_text(from) || ty_is_text(to);
-    if (from->kind != to->kind || from->nchildren != to->nchildren)
-        return false;
-    for (size_t i = 0; i < from->nchildren; i++)
-        if (!may_assign(d, &from->children[i], &to->children[i]))
-            return false;
-    return true;
-}
-
-Status sql_assign_cast(Arena *a, Dialect d, Expr **e, const DataType *to, Str column, Error *err)
-{
-    Binder none = { .dialect = d };
-    Bind b = { .a = a, .b = &none, .err = err, .spark = d == DIALECT_SPARK };
-
-    if ((*e)->kind == EX_LITERAL && !b.spark && ty_is_text(&(*e)->type)) {
-        bind_to(&b, e, *to);
-        return OK;
-    }
-    if (may_assign(d, &(*e)->type, to)) {
-        bind_to(&b, e, *to);
-        return OK;
-    }
-    Str from_name = sql_type_name(a, d, &(*e)->type), to_name = sql_type_name(a, d, to);
-    if (b.spark)
-        return BIND_FAIL(&b, (*e)->position, "KD000", "[INCOMPATIBLE_DATA_FOR_TABLE.CANNOT_SAFELY_CAST] Cannot write incompatible data for "
-                         "the table: Cannot safely cast `" STR_FMT "` \"" STR_FMT "\" to \"" STR_FMT "\".", STR_ARG(column),
-                         STR_ARG(str_upper(a, from_name)), STR_ARG(str_upper(a, to_name)));
-    return BIND_FAIL(&b, (*e)->position, "42804", "column \"" STR_FMT "\" is of type " STR_FMT " but expression is of type " STR_FMT,
-                     STR_ARG(column), STR_ARG(to_name), STR_ARG(from_name));
 }

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* func_nested.c - arrays, maps, lambdas. */
+#include "sql/func_int.h"
+
+static Status size(FuncArgs *c)
+{
+    if (func_arg(c, 0)->kind == DT_MAP)
+        return func_with(c, "cardinality($1)", ty(DT_INT32));
+    return func_arg(c, 0)->kind == DT_LIST ? func_with(c, "len($1)", ty(DT_INT32)) : func_fail(c, "an array or a map");
+}
+
+/* The element is cast to the array's element type, or both to their common type. */
+static Status fit_element(FuncArgs *c, size_t list, size_t element)
+{
+    DataType *t = func_arg(c, list), common;
+
+    if (t->kind != DT_LIST)
+        return func_fail(c, "an array");
+    if (!ty_common(c->b, &t->children[0], func_arg(c, element), &common))
+        return func_fail(c, "an element of the array's type");
+    bind_to(c->b, &c->e->args.p[list], ty_list(c->b->a, common));
+    bind_to(c->b, &c->e->args.p[element], common);
+    return OK;
+}
+
+static Status array_element(FuncArgs *c)
+{
+    static const struct { const char *name, *engine; char ret; } rows[] = {
+        { "array_contains", "list_contains($1, $2)", 'b' },
+        { "array_position", "coalesce(list_position($1, $2), 0)", 'p' },
+        { "array_remove", "list_filter($1, lambda firn_x: firn_x IS DISTINCT FROM $2)", '1' },
+        { "array_append", "list_append($1, $2)", '1' },
+        { "array_prepend", "list_prepend($2, $1)", '1' },
+    };
+    size_t i = 0;
+
+    while (strcmp(rows[i].name, c->spec->name) != 0)
+        i++;
+    TRY(fit_element(c, 0, 1));
+    if (rows[i].ret == 'p' && !c->b->spark)
+        return func_with(c, "list_position($1, $2)", ty(DT_INT32));
+    return func_with(c, rows[i].engine, rows[i].ret == 'b' ? ty(DT_BOOL) : rows[i].ret == 'p' ? ty(DT_INT64) : *func_arg(c, 0));
+}
+
+static Status array_repeat(FuncArgs *c) { return func_with(c, "list_transform(range(greatest($2, 0)), lambda firn_x: $1)", ty_list(c->b->a, *func_arg(c, 0))); }
+
+static Status sequence(FuncArgs *c)
+{
+    Expr **both[] = { &c->e->args.p[0], &c->e->args.p[1] };
+    DataType t;
+
+    TRY(bind_unify(c->b, both, 2, c->e->position, &t));
+    if (ty_is_integer(&t)) {
+        for (size_t i = 0; i < c->e->args.n; i++)
+            bind_to(c->b, &c->e->args.p[i], ty(DT_INT64));
+        return func_with(c, "generate_series($1, $2, $3{CASE WHEN $1 <= $2 THEN 1 ELSE -1 END})", ty_list(c->b->a, t));
+    }
+    if (!ty_is_time(&t))
+        return func_fail(c, "integers, dates or timestamps");
+    if (c->e->args.n == 3)
+        TRY(bind_coerce(c->b, &c->e->args.p[2], ty(DT_INTERVAL), "sequence"));
+    return func_with(c, "generate_series($1, $2, $3{CASE WHEN $1 <= $2 THEN to_days(1) ELSE to_days(-1) END})", ty_list(c->b->a, t));
+}
+
+static Status element_at(FuncArgs *c)
+{
+    DataType *t = func_arg(c, 0);
+
+    if (t->kind == DT_MAP) {
+        TRY(bind_coerce(c->b, &c->e->args.p[1], t->children[0], "element_at"));
+        return func_with(c, "$1[$2]", t->children[1]);
+    }
+    if (t->kind != DT_LIST)
+        return func_fail(c, "an array or a map");
+    TRY(bind_coerce(c->b, &c->e->args.p[1], ty(DT_INT64), "element_at"));
+    return func_with(c, "list_extract($1, $2)", t->children[0]);
+}
+
+/* map(k, v, …) */
+static Status map_(FuncArgs *c)
+{
+    Bind *b = c->b;
+    size_t n = c->e->args.n / 2;
+    Expr ***keys = arena_array(b->a, Expr **, n + 1), ***values = arena_array(b->a, Expr **, n + 1);
+    DataType t = { .kind = DT_MAP, .nchildren = 2, .children = arena_array(b->a, DataType, 2) };
+    StrBuf k = sb_new(b->a), v = sb_new(b->a);
+
+    if (c->e->args.n % 2)
+        return func_fail(c, "an even number of arguments");
+    for (size_t i = 0; i < n; i++) {
+        keys[i] = &c->e->args.p[2 * i];
+        values[i] = &c->e->args.p[2 * i + 1];
+        sb_fmt(&k, "%s$%zu", i ? ", " : "", 2 * i + 1);
+        sb_fmt(&v, "%s$%zu", i ? ", " : "", 2 * i + 2);
+    }
+    TRY(bind_unify(b, keys, n, c->e->position, &t.children[0]));
+    TRY(bind_unify(b, values, n, c->e->position, &t.children[1]));
+    return func_with(c, str_fmt(b->a, "map([" STR_FMT "], [" STR_FMT "])", STR_ARG(sb_str(&k)), STR_ARG(sb_str(&v))).p, t);
+}
+
+static Status map_part(FuncArgs *c)
+{
+    DataType *t = func_arg(c, 0);
+    return func_done(c, ty_list(c->b->a, t->children[strcmp(c->spec->name, "map_values") == 0]));
+}
+
+static Status higher_order(FuncArgs *c)
+{
+    static const struct { const char *name, *engine; char ret; } rows[] = {
+        { "transform", "list_transform($1, $2)", 'r' },
+        { "filter", "list_filter($1, $2)", '1' },
+        { "exists", "list_bool_or(list_transform($1, $2))", 'b' },
+        { "any_match", "list_bool_or(list_transform($1, $2))", 'b' },
+        { "forall", "coalesce(list_bool_and(list_transform($1, $2)), true)", 'b' },
+    };
+    size_t i = 0;
+
+    if (c->e->args.p[1]->kind != EX_LAMBDA)
+        return func_fail(c, "a lambda function");
+    while (strcmp(rows[i].name, c->spec->name) != 0)
+        i++;
+    return func_with(c, rows[i].engine, rows[i].ret == 'r' ? ty_list(c->b->a, *func_arg(c, 1)) : rows[i].ret == 'b' ? ty(DT_BOOL) : *func_arg(c, 0));
+}
+
+/* explode(array) in a select list: one row an element. */
+static Status explode(FuncArgs *c)
+{
+    if (c->l->clause != CL_ITEM || c->l->in_aggregate)
+        return BIND_FAIL(c->b, c->e->position, "42K0E", "[UNSUPPORTED_GENERATOR.OUTSIDE_SELECT] The generator is not supported outside the SELECT clause, found: %s.", c->spec->name);
+    if (func_arg(c, 0)->kind != DT_LIST)
+        return func_arg(c, 0)->kind == DT_MAP ? func_unsupported(c) : func_fail(c, "an array");
+    return func_with(c, "unnest($1)", func_arg(c, 0)->children[0]);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------------------- */
+
+static const FuncRow rows[] = {
+    { "size", FD_BOTH, size }, { "array_contains", FD_BOTH, array_element },
+    { "array_position", FD_BOTH, array_element }, { "array_remove", FD_BOTH, array_element },
+    { "array_append", FD_BOTH, array_element }, { "array_prepend", FD_BOTH, array_element },
+    { "array_repeat", FD_BOTH, array_repeat }, { "sequence", FD_BOTH, sequence },
+    { "element_at", FD_BOTH, element_at }, { "map", FD_BOTH, map_ }, { "map_keys", FD_BOTH, map_part },
+    { "map_values", FD_BOTH, map_part }, { "transform", FD_BOTH, higher_order }, { "filter", FD_BOTH, higher_order },
+    { "array_exists", FD_BOTH, higher_order }, { "forall", FD_BOTH, higher_order }, { "explode", FD_BOTH, explode },
+};
+
+FuncWorker func_nested(Str canonical, int dialect) { return func_row(rows, COUNT_OF(rows), canonical, dialect); }
