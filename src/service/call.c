@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* call.c - CALL catalog.system.procedure(…): Iceberg's Spark procedures, with their names, arguments and result columns.
+ *
+ * A table of definitions drives everything: argument names, kinds and order, and the right that the caller needs on the table, which is asked
+ * before the procedure runs.  A managed view is maintained by firn alone, so procedures that change or expire it are refused. */
+#include "service/call_int.h"
+
+static const ProcDef procs[] = {
+    { "rewrite_data_files", call_rewrite_data_files, ACT_WRITE_DATA, { { "table", ARG_TEXT, 1 }, { "strategy", ARG_TEXT, 0 }, { "sort_order", ARG_TEXT, 0 }, { "options", ARG_MAP, 0 },
+      { "where", ARG_TEXT, 0 }, { "branch", ARG_TEXT, 0 } } },
+    { "rewrite_manifests", call_rewrite_manifests, ACT_WRITE_DATA, { { "table", ARG_TEXT, 1 }, { "use_caching", ARG_BOOL, 0 }, { "spec_id", ARG_LONG, 0 } } },
+    { "expire_snapshots", call_expire_snapshots, ACT_WRITE_DATA, { { "table", ARG_TEXT, 1 }, { "older_than", ARG_TIME, 0 }, { "retain_last", ARG_LONG, 0 },
+      { "max_concurrent_deletes", ARG_LONG, 0 }, { "stream_results", ARG_BOOL, 0 }, { "snapshot_ids", ARG_LONGS, 0 }, { "clean_expired_metadata", ARG_BOOL, 0 } } },
+    { "remove_orphan_files", call_remove_orphan_files, ACT_WRITE_DATA, { { "table", ARG_TEXT, 1 }, { "older_than", ARG_TIME, 0 }, { "location", ARG_TEXT, 0 }, { "dry_run", ARG_BOOL, 0 },
+      { "max_concurrent_deletes", ARG_LONG, 0 } } },
+    { "add_files", call_add_files, ACT_WRITE_DATA, { { "table", ARG_TEXT, 1 }, { "source_table", ARG_TEXT, 1 }, { "partition_filter", ARG_MAP, 0 }, { "check_duplicate_files", ARG_BOOL, 0 },
+      { "parallelism", ARG_LONG, 0 } } },
+    { "register_table", call_register_table, ACT_REGISTER, { { "table", ARG_TEXT, 1 }, { "metadata_file", ARG_TEXT, 1 } } },
+    { "rollback_to_snapshot", call_rollback_to_snapshot, ACT_WRITE_DATA, { { "table", ARG_TEXT, 1 }, { "snapshot_id", ARG_LONG, 1 } } },
+    { "rollback_to_timestamp", call_rollback_to_timestamp, ACT_WRITE_DATA, { { "table", ARG_TEXT, 1 }, { "timestamp", ARG_TIME, 1 } } },
+    { "set_current_snapshot", call_set_current_snapshot, ACT_WRITE_DATA, { { "table", ARG_TEXT, 1 }, { "snapshot_id", ARG_LONG, 0 }, { "ref", ARG_TEXT, 0 } } },
+    { "cherrypick_snapshot", call_cherrypick_snapshot, ACT_WRITE_DATA, { { "table", ARG_TEXT, 1 }, { "snapshot_id", ARG_LONG, 1 } } },
+    { "publish_changes", call_publish_changes, ACT_WRITE_DATA, { { "table", ARG_TEXT, 1 }, { "wap_id", ARG_TEXT, 1 } } },
+    { "fast_forward", call_fast_forward, ACT_WRITE_DATA, { { "table", ARG_TEXT, 1 }, { "branch", ARG_TEXT, 1 }, { "to", ARG_TEXT, 1 } } },
+    { "ancestors_of", call_ancestors_of, ACT_READ_METADATA, { { "table", ARG_TEXT, 1 }, { "snapshot_id", ARG_LONG, 0 } } },
+};
+
+static const char *const known_but_absent[] = { "rewrite_position_delete_files", "snapshot", "migrate", "compute_table_stats", "compute_partition_stats", "create_changelog_view", "rewrite_table_path" };
+
+/* ---- which procedure ---------------------------------------------------------------------------------------------------------------- */
+
+static Status unknown_proc(Str name, Error *err)
+{
+    for (size_t i = 0; i < COUNT_OF(known_but_absent); i++)
+        if (str_ieq(name, str_c(known_but_absent[i])))
+            return FAIL(err, E_UNSUPPORTED, "procedure system." STR_FMT " is not supported", STR_ARG(name));
+    Status s = FAIL(err, E_NOT_FOUND, "[ROUTINE_NOT_FOUND] The routine `system`.`" STR_FMT "` cannot be found.", STR_ARG(name));
+    memcpy(err->sqlstate, "42883", 6);
+    return s;
+}
+
+/* [catalog.]system.procedure */
+static Status find_proc(Call *c, Error *err)
+{
+    const StrVec *n = &c->r->st->name;
+
+    if (n->n < 2 || n->n > 3 || !str_ieq(n->p[n->n - 2], S("system")))
+        return FAIL(err, E_INVALID, "'" STR_FMT "' is not a procedure: procedures are called as <catalog>.system.<name>", STR_ARG(str_join(c->r->a, n, S("."))));
+    c->catalog = n->n == 3 ? n->p[0] : (Str){0};
+    for (size_t i = 0; i < COUNT_OF(procs) && !c->def; i++)
+        if (str_ieq(n->p[n->n - 1], str_c(procs[i].name)))
+            c->def = &procs[i];
+    return c->def ? OK : unknown_proc(n->p[n->n - 1], err);
+}
+
+const Arg *call_arg(const Call *c, const char *name)
+{
+    for (size_t i = 0; i < CALL_ARGS_MAX && c->def->args[i].name; i++)
+        if (str_eq(str_c(c->def->args[i].name), str_c(name)))
+            return &c->args[i];
+    static const Arg none = {0};
+    return &none;
+}
+
+Status call_table_name(Call *c, Str text, StrVec *parts, Error *err)
+{
+    StrVec given = {0};
+
+    TRY_CTX(sql_parse_name(c->r->a, c->r->ss->dialect, text, &given, err), err, "table '" STR_FMT "'", STR_ARG(text));
+    if (!given.n || given.n > 3)
+        return FAIL(err, E_INVALID, "'" STR_FMT "' is not a table name", STR_ARG(text));
+    if (given.n < 3 && c->catalog.n) {
+        vec_push(c->r->a, parts, c->catalog);
+        if (given.n == 1)
+            vec_push(c->r->a, parts, c->r->ss->namespace);
+    }
+    for (size_t i = 0; i < given.n; i++)
+        vec_push(c->r->a, parts, given.p[i]);
+    return OK;
+}
+
+/* The table is opened and the right asked for. (The one that makes a table is asked by its verb.) */
+static Status open_target(Call *c, Error *err)
+{
+    Run *r = c->r;
+    StrVec parts = {0};
+    CatRelation rel = {0};
+
+    TRY(call_table_name(c, c->args[0].text, &parts, err));
+    TRY(name_resolve(r, &parts, &c->name, err));
+    if (c->def->action == ACT_REGISTER)
+        return OK;
+    Status s = cat_relation_get(r->svc->catalog, r->a, c->name.catalog_id, c->name.namespace, c->name.name, &rel, err);
+    if (s == E_NOT_FOUND || c->name.metadata_table.n)
+        return table_not_found(r, &parts, r->st->position, err);
+    TRY(s);
+    TRY(run_ask(r, c->def->action, str_fmt(r->a, "CALL %s on", c->def->name).p, &rel, err));
+    if (rel.kind == REL_VIEW)
+        return FAIL(err, E_INVALID, STR_FMT " is a view, not a table", STR_ARG(name_display(r->a, &c->name)));
+    return lake_open_relation(r->svc->lake, r->a, &rel, &c->table, err);
+}
+
+Status do_call(Run *r, Rows *rows, Error *err)
+{
+    Call c = { .r = r, .rows = rows };
+
+    rows->tag = "CALL";
+    TRY(find_proc(&c, err));
+    TRY(call_read_args(&c, err));
+    TRY(open_target(&c, err));
+    return c.def->run(&c, err);
+}
+
+/* ---- results -------------------------------------------------------------------------------------------------------------------------- */
+
+void call_columns(Call *c, const char *const *names, size_t n, DataTypeKind kind)
+{
+    for (size_t i = 0; i < n; i++)
+        rows_column(c->rows, names[i], kind);
+}
+
+void call_row(Call *c, const int64_t *values, size_t n)
+{
+    Value *row = rows_row(c->rows);
+    for (size_t i = 0; i < n; i++)
+        cell_int(c->rows, row, i, values[i]);
+}
