@@ -23,6 +23,8 @@ typedef struct Env {
     Json *json;
 } Env;
 
+static void answer(void *ctx, HttpRequest *r, HttpAnswer *ret) { rest_handle(ctx, r, ret); }
+
 static int start(void **state, int auth_off)
 {
     Env *e = calloc(1, sizeof *e);
@@ -40,7 +42,7 @@ static int start(void **state, int auth_off)
     e->x = access_new(e->c);
     RestOptions o = { .svc = { .catalog = e->c, .access = e->x, .store = e->st }, .auth_off = auth_off };
     e->d = rest_new(&o);
-    assert_ok(http_serve(&ho, (HttpHandler)(void *)rest_handle, e->d, &e->srv, &e->err), &e->err);
+    assert_ok(http_serve(&ho, answer, e->d, &e->srv, &e->err), &e->err);
     e->base = str_fmt(e->a, "http://127.0.0.1:%d/iceberg/v1", http_server_port(e->srv));
     return 0;
 }
