@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wire_lake.c - S3's questions answered by access/. */
 #include "main/wire.h"
-#include "service/ddl_int.h"
 
 static Status s3_secret(void *ctx, Arena *a, const SigClaim *c, Str *secret, void **principal, Error *err)
 {

@@ -6,7 +6,6 @@
 #include "service/session_int.h"
 #include "service/tables.h"
 
-SvcCtx service_ctx(Service *s);
 SvcCall ddl_call(Run *r, SvcCtx *ctx, const char *api);
 const IceField *ddl_field(const IceSchema *s, Str name);          /* top level, exact case first */
 NODISCARD Status ddl_transform(Run *r, const PartitionField *p, IceTransform *t, Str *name, Error *err);

@@ -12,6 +12,7 @@
 #include "catalog/catalog.h"
 #include "lake/lake.h"
 #include "refresh/refresh.h"
+#include "service/tables.h"
 #include "sql/sql.h"
 #include "store/store.h"
 
@@ -45,6 +46,7 @@ typedef struct Service {
 /* Opens the folder: makes what is absent, removes what is half-done. Takes the folder's lock: E_CONFLICT names the other process. */
 NODISCARD Status service_open(const ServiceOptions *o, Service **ret, Error *err);
 void service_close(Service *s);
+SvcCtx service_ctx(Service *s);                        /* for the verbs of tables.h */
 /* Scheduler, scrub and timeouts begin to run. */
 NODISCARD Status service_start(Service *s, Error *err);
 
