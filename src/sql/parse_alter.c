@@ -138,6 +138,45 @@ static bool set_action(Parser *p, AlterAction *x)
     return true;
 }
 
+/* COMMENT ON TABLE|VIEW|COLUMN|NAMESPACE x IS 'text'|NULL: the change of the property or column that it is. */
+Stmt *p_comment_on(Parser *p)
+{
+    Stmt *s = s_new(p, ST_ALTER_TABLE);
+    AlterAction x = { .kind = AT_SET_PROPS, .position = p_pos(p) };
+
+    p_need(p, K_COMMENT);
+    p_need(p, K_ON);
+    bool column = p_take(p, K_COLUMN);
+    s->what = S("table");
+    if (p_take(p, K_NAMESPACE) || p_take(p, K_DATABASE) || p_take(p, K_SCHEMA))
+        s->kind = ST_ALTER_NAMESPACE;
+    else if (p_take(p, K_VIEW) || p_take2(p, K_MATERIALIZED, K_VIEW))
+        s->what = S("view");
+    else if (!column)
+        p_need(p, K_TABLE);
+    p_stmt_name(p, s);
+    p_need(p, K_IS);
+    ColumnDef c = { .position = x.position };
+    bool none = p_take(p, K_NULL);
+    c.comment = none ? S("") : p_string(p);
+    if (column && s->name.n < 2) {
+        p_syntax(p);
+    } else if (column) {
+        x.kind = AT_ALTER_COLUMN;
+        x.set_comment = 1;
+        c.name = s->name.p[--s->name.n];
+        vec_push(p->a, &x.path, c.name);
+        vec_push(p->a, &x.names, c.name);
+        vec_push(p->a, &x.columns, c);
+    } else {
+        x.kind = none ? AT_UNSET_PROPS : AT_SET_PROPS;
+        x.if_exists = none;
+        props_set(p->a, &x.props, S("comment"), c.comment);
+    }
+    push(p, s, x);
+    return s;
+}
+
 /* ---- columns -------------------------------------------------------------------------------------------------------- */
 
 /* FIRST | AFTER x */

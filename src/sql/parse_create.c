@@ -64,7 +64,8 @@ static bool column_option(Parser *p, ColumnDef *c)
         c->comment = p_string(p);
     } else if (p_take(p, K_DEFAULT)) {
         c->default_ = p_expr_level(p, LV_OTHER);
-    } else if (p_is(p, K_PRIMARY) || p_is(p, K_UNIQUE) || p_is(p, K_REFERENCES) || p_is(p, K_CHECK) || p_is(p, K_GENERATED) || p_is(p, K_CONSTRAINT)) {
+    } else if (p_is(p, K_PRIMARY) || p_is(p, K_UNIQUE) || p_is(p, K_REFERENCES) || p_is(p, K_CHECK) || p_is(p, K_GENERATED) ||
+               p_is(p, K_CONSTRAINT)) {
         P_FAIL(p, E_UNSUPPORTED, p_pos(p), "constraints other than NOT NULL are not supported");
         return false;
     } else {

@@ -45,14 +45,6 @@ static void static_partition(Parser *p, Stmt *s)
     p_need_op(p, ')');
 }
 
-static bool query_in_parens(Parser *p)
-{
-    size_t n = 0;
-    while (n < LIMIT_SQL_DEPTH && p_is_op_at(p, n, '('))
-        n++;
-    return n && p_query_starts(p, n);
-}
-
 static void insert_target(Parser *p, Stmt *s)
 {
     p_stmt_name(p, s);
@@ -66,7 +58,7 @@ static void insert_target(Parser *p, Stmt *s)
     if (p_spark(p) && p_is2(p, K_REPLACE, K_WHERE))
         P_FAIL(p, E_UNSUPPORTED, p_pos(p), "INSERT … REPLACE WHERE is not supported");
     s->by_name = p_spark(p) && p_take2(p, K_BY, K_NAME);
-    if (!s->by_name && p_is_op(p, '(') && !query_in_parens(p))
+    if (!s->by_name && p_is_op(p, '(') && !p_query_in_parens(p, 0))
         p_ident_list(p, &s->column_names);
     if (!p_spark(p) && p_is(p, K_OVERRIDING))
         P_FAIL(p, E_UNSUPPORTED, p_pos(p), "OVERRIDING is not supported");

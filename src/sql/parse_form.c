@@ -175,11 +175,7 @@ static Expr *date_function(Parser *p)
 /* EXISTS (query); Spark's exists(array, lambda) is a function. */
 static Expr *exists(Parser *p)
 {
-    size_t n = 1;
-
-    while (n < LIMIT_SQL_DEPTH && p_is_op_at(p, n, '('))
-        n++;
-    if (!p_query_starts(p, n))
+    if (!p_query_in_parens(p, 1))
         return NULL;
     Expr *e = e_new(p, EX_EXISTS, p_pos(p));
     p->at += 2;

@@ -144,17 +144,10 @@ static TableRef *derived(Parser *p, Query *q, int at)
     return t;
 }
 
-static bool query_behind(Parser *p)
-{
-    size_t n = 0;
-    while (n < LIMIT_SQL_DEPTH && p_is_op_at(p, n, '('))
-        n++;
-    return p_query_starts(p, n);
-}
-
 static bool setop_here(Parser *p)
 {
-    return p_is(p, K_UNION) || p_is(p, K_EXCEPT) || p_is(p, K_INTERSECT) || (p_spark(p) && p_is(p, K_MINUS)) || p_is2(p, K_ORDER, K_BY) || p_is(p, K_LIMIT);
+    return p_is(p, K_UNION) || p_is(p, K_EXCEPT) || p_is(p, K_INTERSECT) || (p_spark(p) && p_is(p, K_MINUS)) ||
+           p_is2(p, K_ORDER, K_BY) || p_is(p, K_LIMIT);
 }
 
 /* After `(`: to its `)`. A query gives *query, anything else a table. As in expressions, nothing is read twice. */
@@ -170,7 +163,7 @@ static TableRef *paren(Parser *p, Query **query)
     if (p_query_starts(p, 0)) {
         *query = p_query(p);
         t = NULL;
-    } else if (p_is_op(p, '(') && query_behind(p)) {
+    } else if (p_query_in_parens(p, 0)) {
         p->at++;
         t = paren(p, &inner);
         if (inner && (setop_here(p) || p_is_op(p, ')'))) {
@@ -325,14 +318,14 @@ static void version(Parser *p, AsOf *ret)
         ret->branch = s;
 }
 
-/* [FOR] VERSION|SYSTEM_VERSION|TIMESTAMP|SYSTEM_TIME AS OF x */
+/* [FOR] VERSION|SYSTEM_VERSION|TIMESTAMP|SYSTEM_TIME AS OF x; the postgres dialect wants the FOR */
 static void as_of(Parser *p, AsOf *ret)
 {
     size_t for_ = p_is(p, K_FOR);
     bool by_version = p_is_at(p, for_, K_VERSION) || p_is_at(p, for_, K_SYSTEM_VERSION);
     bool by_time = p_is_at(p, for_, K_TIMESTAMP) || p_is_at(p, for_, K_SYSTEM_TIME);
 
-    if (!p_spark(p) || (!by_version && !by_time) || !p_is_at(p, for_ + 1, K_AS) || !p_is_at(p, for_ + 2, K_OF))
+    if ((!p_spark(p) && !for_) || (!by_version && !by_time) || !p_is_at(p, for_ + 1, K_AS) || !p_is_at(p, for_ + 2, K_OF))
         return;
     p->at += for_ + 3;
     ret->has = 1;

@@ -162,6 +162,7 @@ DataType p_type(Parser *p);
 bool p_type_is(Parser *p);                                    /* a type's name stands here */
 
 bool p_query_starts(Parser *p, size_t ahead);                 /* SELECT, WITH, VALUES, TABLE … */
+bool p_query_in_parens(Parser *p, size_t ahead);              /* one or more `(` and then a query */
 Query *p_query(Parser *p);
 Query *p_query_after(Parser *p, Query *head, int position);   /* the query behind WITH …, whose CTEs are head's */
 Query *p_query_rest(Parser *p, Query *first);                 /* set operations, ORDER BY, LIMIT after a first query in parentheses */
@@ -213,6 +214,7 @@ Stmt *p_call_stmt(Parser *p);
 Stmt *p_use(Parser *p);
 Stmt *p_set(Parser *p);
 Stmt *p_reset(Parser *p);
+Str p_setting_value(Parser *p);
 Stmt *p_transaction(Parser *p);
 Stmt *p_prepare(Parser *p);
 Stmt *p_execute(Parser *p);
@@ -222,7 +224,8 @@ Stmt *p_fetch(Parser *p);
 Stmt *p_close(Parser *p);
 Stmt *p_copy(Parser *p);
 Stmt *p_discard(Parser *p);
-Stmt *p_noop_stmt(Parser *p);                                 /* COMMENT ON, ANALYZE, VACUUM, CACHE */
+Stmt *p_noop_stmt(Parser *p);                                 /* ANALYZE, VACUUM, CACHE */
+Stmt *p_comment_on(Parser *p);                                /* parse_alter.c */
 
 /* ---- trees (tree.c) ---------------------------------------------------------------------------------------------- */
 

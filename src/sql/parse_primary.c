@@ -175,14 +175,6 @@ static bool query_goes_on(Parser *p)
            p_is(p, K_LIMIT) || p_is(p, K_OFFSET) || p_is(p, K_FETCH);
 }
 
-static bool query_in_parens(Parser *p)
-{
-    size_t n = 0;
-    while (n < LIMIT_SQL_DEPTH && p_is_op_at(p, n, '('))
-        n++;
-    return n && p_query_starts(p, n);
-}
-
 Expr *p_paren_from(Parser *p, Query **query)
 {
     Query *inner = NULL;
@@ -193,7 +185,7 @@ Expr *p_paren_from(Parser *p, Query **query)
         *query = p_query(p);
         return NULL;
     }
-    if (!query_in_parens(p) || !p_enter(p))
+    if (!p_query_in_parens(p, 0) || !p_enter(p))
         return p_expr(p);
     p->at++;
     Expr *e = p_paren_from(p, &inner);

@@ -28,6 +28,15 @@ bool p_query_starts(Parser *p, size_t ahead)
     return p_is_at(p, ahead, K_TABLE) && p_is_ident(p, ahead + 1);
 }
 
+bool p_query_in_parens(Parser *p, size_t ahead)
+{
+    size_t n = ahead;
+
+    while (n < ahead + LIMIT_SQL_DEPTH && p_is_op_at(p, n, '('))
+        n++;
+    return n > ahead && p_query_starts(p, n);
+}
+
 /* WITH … SELECT …: the CTEs belong to the whole query. */
 Query *p_query(Parser *p)
 {

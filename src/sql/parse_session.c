@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parse_session.c - SET and RESET, transactions, prepared statements, cursors, COPY, DISCARD, and statements that do
- * nothing here.
+/* parse_session.c - SET and RESET, transactions, DISCARD, and statements that do nothing here.
  *
- * Spark's SET a.b=value takes the rest of the line as it stands; it is read from the text, not from tokens.
- * COPY knows STDIN and STDOUT only: a path or a program never parses. */
+ * Spark's SET a.b=value takes the rest of the line as it stands; it is read from the text, not from tokens. */
 #include "sql/parse_int.h"
 
 static Stmt *set_spark(Parser *p, Stmt *s);
@@ -80,7 +78,8 @@ static Stmt *set_spark(Parser *p, Stmt *s)
     return s;
 }
 
-static Str postgres_value(Parser *p)
+/* A word, number or string as text. */
+Str p_setting_value(Parser *p)
 {
     Str s = p_peek(p, 0)->text;
 
@@ -113,7 +112,7 @@ static Stmt *set_list(Parser *p, Stmt *s)
         return s;
     }
     do
-        vec_push(p->a, &values, postgres_value(p));
+        vec_push(p->a, &values, p_setting_value(p));
     while (p_take_op(p, ','));
     s->setting_value = str_join(p->a, &values, S(", "));
     return s;
@@ -131,7 +130,7 @@ static Stmt *set_postgres(Parser *p, Stmt *s)
     }
     if (p_take2(p, K_TIME, K_ZONE)) {
         s->setting = S("timezone");
-        s->setting_value = p_take(p, K_LOCAL) ? S("UTC") : postgres_value(p);
+        s->setting_value = p_take(p, K_LOCAL) ? S("UTC") : p_setting_value(p);
         return s;
     }
     if (p_take(p, K_NAMES)) {
@@ -210,208 +209,6 @@ Stmt *p_transaction(Parser *p)
     return s;
 }
 
-/* ---- prepared statements, cursors ----------------------------------------------------------------------------------------- */
-
-/* PREPARE name [(types)] AS statement; the types go to `columns`. */
-Stmt *p_prepare(Parser *p)
-{
-    Stmt *s = s_new(p, ST_PREPARE);
-
-    p_need(p, K_PREPARE);
-    if (p_is(p, K_TRANSACTION))
-        P_FAIL(p, E_UNSUPPORTED, p_pos(p), "two-phase commit is not supported");
-    s->stmt_name = p_ident(p);
-    if (p_take_op(p, '(')) {
-        do {
-            ColumnDef c = { .position = p_pos(p) };
-            c.type = p_type(p);
-            vec_push(p->a, &s->columns, c);
-        } while (p_take_op(p, ','));
-        p_need_op(p, ')');
-    }
-    p_need(p, K_AS);
-    int from = p_pos(p) - 1;
-    if (!p_query_starts(p, 0) && !p_is_op(p, '(') && !p_is(p, K_INSERT) && !p_is(p, K_UPDATE) && !p_is(p, K_DELETE) && !p_is(p, K_MERGE))
-        p_syntax(p);
-    s->inner = p_stmt(p);
-    s->inner->start = from;
-    s->inner->end = p_last_end(p);
-    s->inner->nparams = p->nparams;
-    s->query_text = p_text(p, from, p_last_end(p));
-    return s;
-}
-
-Stmt *p_execute(Parser *p)
-{
-    Stmt *s = s_new(p, ST_EXECUTE);
-
-    p_need(p, K_EXECUTE);
-    if (p_is(p, K_IMMEDIATE))
-        P_FAIL(p, E_UNSUPPORTED, p_pos(p), "EXECUTE IMMEDIATE is not supported");
-    s->stmt_name = p_ident(p);
-    if (!p_take_op(p, '('))
-        return s;
-    do {
-        Assign x = { .value = p_expr(p) };
-        vec_push(p->a, &s->call_args, x);
-    } while (p_take_op(p, ','));
-    p_need_op(p, ')');
-    return s;
-}
-
-Stmt *p_deallocate(Parser *p)
-{
-    Stmt *s = s_new(p, ST_DEALLOCATE);
-
-    p_need(p, K_DEALLOCATE);
-    p_take(p, K_PREPARE);
-    if (p_take(p, K_ALL))
-        s->what = S("all");
-    else
-        s->stmt_name = p_ident(p);
-    return s;
-}
-
-/* DECLARE name [BINARY] [INSENSITIVE] [NO SCROLL] CURSOR [WITH|WITHOUT HOLD] FOR query */
-Stmt *p_declare(Parser *p)
-{
-    Stmt *s = s_new(p, ST_DECLARE);
-
-    p_need(p, K_DECLARE);
-    s->stmt_name = p_ident(p);
-    if (p_is(p, K_BINARY))
-        P_FAIL(p, E_UNSUPPORTED, p_pos(p), "binary cursors are not supported");
-    if (!p_take(p, K_INSENSITIVE))
-        p_take(p, K_ASENSITIVE);
-    if (p_is(p, K_SCROLL))
-        P_FAIL(p, E_UNSUPPORTED, p_pos(p), "scrollable cursors are not supported");
-    p_take2(p, K_NO, K_SCROLL);
-    p_need(p, K_CURSOR);
-    s->what = p_take2(p, K_WITH, K_HOLD) ? S("hold") : S("");
-    p_take2(p, K_WITHOUT, K_HOLD);
-    p_need(p, K_FOR);
-    p_query_as_text(p, s);
-    return s;
-}
-
-/* FETCH [NEXT | FORWARD | n | ALL | FORWARD n | FORWARD ALL] [FROM|IN] name */
-Stmt *p_fetch(Parser *p)
-{
-    Stmt *s = s_new(p, ST_FETCH);
-
-    s->what = p_is(p, K_MOVE) ? S("move") : S("");
-    p_next(p);
-    s->fetch = 1;
-    if (p_is(p, K_PRIOR) || p_is(p, K_FIRST) || p_is(p, K_LAST) || p_is(p, K_ABSOLUTE) || p_is(p, K_RELATIVE) || p_is(p, K_BACKWARD) || p_is_op(p, '-'))
-        P_FAIL(p, E_UNSUPPORTED, p_pos(p), "cursors move forward only");
-    if (!p_take(p, K_NEXT)) {
-        p_take(p, K_FORWARD);
-        if (p_take(p, K_ALL))
-            s->fetch = -1;
-        else if (p_is_kind(p, TK_NUMBER))
-            s->fetch = p_integer(p);
-    }
-    if (!p_take(p, K_FROM))
-        p_take(p, K_IN);
-    s->stmt_name = p_ident(p);
-    return s;
-}
-
-Stmt *p_close(Parser *p)
-{
-    Stmt *s = s_new(p, ST_CLOSE);
-
-    p_need(p, K_CLOSE);
-    if (p_take(p, K_ALL))
-        s->what = S("all");
-    else
-        s->stmt_name = p_ident(p);
-    return s;
-}
-
-/* ---- COPY -------------------------------------------------------------------------------------------------------------------- */
-
-static void copy_option(Parser *p, Stmt *s)
-{
-    Str key = str_lower(p->a, p_label(p)), value = S("true");
-
-    if (p_take_op(p, '(')) {                                     /* force_quote (a, b) */
-        StrVec names = {0};
-        do
-            vec_push(p->a, &names, p_ident(p));
-        while (p_take_op(p, ','));
-        p_need_op(p, ')');
-        value = str_join(p->a, &names, S(","));
-    } else if (p_take_op(p, '*')) {
-        value = S("*");
-    } else if (!p_is_op(p, ',') && !p_is_op(p, ')')) {
-        value = postgres_value(p);
-    }
-    props_set(p->a, &s->copy_options, key, value);
-}
-
-/* The old spelling: CSV HEADER DELIMITER ',' NULL 'x' */
-static void copy_old_options(Parser *p, Stmt *s)
-{
-    while (!p_at_end(p) && !p->status) {
-        Str key = str_lower(p->a, p_label(p));
-        p_take(p, K_AS);
-        if (str_eq(key, S("csv")) || str_eq(key, S("binary")) || str_eq(key, S("text")))
-            props_set(p->a, &s->copy_options, S("format"), key);
-        else if (str_eq(key, S("header")))
-            props_set(p->a, &s->copy_options, key, S("true"));
-        else if (str_eq(key, S("delimiter")) || str_eq(key, S("null")) || str_eq(key, S("quote")) || str_eq(key, S("escape")) || str_eq(key, S("encoding")))
-            props_set(p->a, &s->copy_options, key, p_string(p));
-        else
-            p_syntax(p);
-    }
-}
-
-static void copy_endpoint(Parser *p, Stmt *s)
-{
-    int from = p_is(p, K_FROM), at = p_pos(p) + 0;
-
-    s->what = from ? S("from") : S("to");
-    if (!p_take(p, K_FROM))
-        p_need(p, K_TO);
-    at = p_pos(p);
-    if (from && s->query)
-        p_syntax(p);
-    if (!p->status && !p_take(p, from ? K_STDIN : K_STDOUT)) {
-        if (!p_is(p, K_STDIN) && !p_is(p, K_STDOUT))
-            P_FAIL(p, E_DENIED, at, "COPY reads and writes only STDIN and STDOUT");
-        p_next(p);                                               /* COPY TO STDIN is the same as STDOUT in PostgreSQL */
-    }
-}
-
-Stmt *p_copy(Parser *p)
-{
-    Stmt *s = s_new(p, ST_COPY);
-
-    p_need(p, K_COPY);
-    if (p_take_op(p, '(')) {
-        p_query_as_text(p, s);
-        p_need_op(p, ')');
-    } else {
-        p_stmt_name(p, s);
-        if (p_is_op(p, '('))
-            p_ident_list(p, &s->column_names);
-    }
-    copy_endpoint(p, s);
-    bool with = p_take(p, K_WITH);
-    if (p_take_op(p, '(')) {
-        do
-            copy_option(p, s);
-        while (p_take_op(p, ','));
-        p_need_op(p, ')');
-    } else if (with || !p_at_end(p)) {
-        copy_old_options(p, s);
-    }
-    if (p_take(p, K_WHERE))
-        P_FAIL(p, E_UNSUPPORTED, p_pos(p), "COPY … WHERE is not supported");
-    return s;
-}
-
 /* ---- what has no effect here ---------------------------------------------------------------------------------------------------- */
 
 Stmt *p_discard(Parser *p)
@@ -426,12 +223,30 @@ Stmt *p_discard(Parser *p)
     return s;
 }
 
+/* CACHE TABLE t: nothing to do; CACHE TABLE t AS query would make a view. */
+static Stmt *cache(Parser *p)
+{
+    StrVec ignored = {0};
+    Stmt *s = s_new(p, ST_NOOP);
+
+    s->what = S("CACHE");
+    p_need(p, K_CACHE);
+    p_take(p, K_LAZY);
+    p_need(p, K_TABLE);
+    p_name(p, &ignored);
+    if (p_take(p, K_OPTIONS)) {
+        Props options = {0};
+        p_props(p, &options);
+    }
+    if (!p_at_end(p))
+        P_FAIL(p, E_UNSUPPORTED, p_pos(p), "CACHE TABLE … AS is not supported");
+    return s;
+}
+
 Stmt *p_noop_stmt(Parser *p)
 {
-    if (p_is(p, K_COMMENT)) {
-        P_FAIL(p, E_UNSUPPORTED, p_pos(p), "COMMENT ON is not supported; use ALTER TABLE … SET TBLPROPERTIES ('comment' = …)");
-        return s_new(p, ST_NOOP);
-    }
+    if (p_is(p, K_CACHE))
+        return cache(p);
     /* SAVEPOINT and RELEASE are harmless as long as nothing is rolled back to: drivers send them around their own
      * catalog queries. ROLLBACK TO is refused. */
     Str what = str_upper(p->a, p_peek(p, 0)->text);

@@ -176,6 +176,12 @@ static void explain_options(Parser *p, Stmt *s)
     p_need_op(p, ')');
 }
 
+static bool explainable(StmtKind k)
+{
+    return k == ST_QUERY || k == ST_INSERT || k == ST_UPDATE || k == ST_DELETE || k == ST_MERGE || k == ST_CREATE_TABLE ||
+           k == ST_CREATE_VIEW || k == ST_CREATE_MV || k == ST_REFRESH_MV || k == ST_EXECUTE || k == ST_DECLARE;
+}
+
 Stmt *p_explain(Parser *p)
 {
     Stmt *s = s_new(p, ST_EXPLAIN);
@@ -201,6 +207,8 @@ Stmt *p_explain(Parser *p)
     s->inner = p_stmt(p);
     s->inner->start = from;
     s->inner->end = p_last_end(p);
+    if (!explainable(s->inner->kind))
+        P_FAIL(p, E_UNSUPPORTED, from + 1, "EXPLAIN takes a query or a statement that changes data");
     p_leave(p);
     return s;
 }

@@ -54,7 +54,8 @@ static Stmt *session_stmt(Parser *p)
     case K_CLOSE: return p_close(p);
     case K_COPY: return p_copy(p);
     case K_DISCARD: return p_discard(p);
-    case K_COMMENT: case K_ANALYZE: case K_VACUUM: case K_CACHE: case K_UNCACHE: case K_CLEAR:
+    case K_COMMENT: return p_comment_on(p);
+    case K_ANALYZE: case K_VACUUM: case K_CACHE: case K_UNCACHE: case K_CLEAR:
     case K_SAVEPOINT: case K_RELEASE: case K_UNLISTEN: return p_noop_stmt(p);
     default: return refused(p);
     }

@@ -167,6 +167,11 @@ static void alter_table(void **state)
     assert_int_equal(action("ALTER TABLE t SET IDENTIFIER FIELDS a, b.c", AT_SET_IDENTIFIER)->names.n, 2);
     assert_str(props_get(&action("ALTER TABLE t SET TBLPROPERTIES ('a.b'='c')", AT_SET_PROPS)->props, S("a.b"), S("")), "c");
     assert_int_equal(postgres("ALTER TABLE t ADD COLUMN a int, DROP COLUMN b")->actions.n, 2);
+    x = action("COMMENT ON TABLE a.t IS 'note'", AT_SET_PROPS);
+    assert_str(props_get(&x->props, S("comment"), S("")), "note");
+    x = action("COMMENT ON COLUMN a.t.c IS 'note'", AT_ALTER_COLUMN);
+    assert_str(x->columns.p[0].comment, "note");
+    assert_int_equal(spark("COMMENT ON NAMESPACE a IS NULL")->actions.p[0].kind, AT_UNSET_PROPS);
     assert_status(fails(DIALECT_SPARK, "ALTER TABLE t ADD PARTITION (a = 1)"), E_UNSUPPORTED);
     assert_status(fails(DIALECT_SPARK, "ALTER TABLE t"), E_SYNTAX);
 }
@@ -265,6 +270,7 @@ static void time_travel(void **state)
     assert_int_equal(query(DIALECT_SPARK, "SELECT * FROM t FOR SYSTEM_VERSION AS OF '77'")->select->from->as_of.version->value.integer, 77);
     assert_str(query(DIALECT_SPARK, "SELECT * FROM t VERSION AS OF 'dev'")->select->from->as_of.branch, "dev");
     assert_non_null(query(DIALECT_SPARK, "SELECT * FROM t TIMESTAMP AS OF '2024-01-01'")->select->from->as_of.timestamp);
+    assert_true(query(DIALECT_POSTGRES, "SELECT * FROM t FOR TIMESTAMP AS OF now() - interval '1 day' x")->select->from->as_of.has);
     assert_str(query(DIALECT_SPARK, "SELECT * FROM t version")->select->from->alias, "version");
 }
 
@@ -352,6 +358,7 @@ static void hostile(void **state)
     };
     static const char *const SYNTAX[] = {
         "SELECT * FROM 'x.parquet'", "SELECT 1 INTO OUTFILE 'x'", "SELECT TRANSFORM(a) USING 'cat' FROM t", "FROM t",
+        "CACHE TABLE x AS SELECT 1", "EXPLAIN SET a = 1", "EXPLAIN COPY t TO STDOUT",
         "SELECT 1; ; garbage", "EXPLAIN EXPLAIN SELECT 1", "PREPARE x AS PREPARE y AS SELECT 1",
     };
     (void)state;
