@@ -195,15 +195,18 @@ static Status protection_check(Access *x, Arena *a, const Principal *p, const As
     return quarantine_check(r, &v, p, ask->action, err);
 }
 
-/* A bucket that holds a managed view is not deleted from under it. */
+/* A bucket that is or holds a managed view's storage is not deleted from under it; one that is nothing else is not configured either. */
 static Status bucket_check(Access *x, Arena *a, const Ask *ask, Error *err)
 {
     CatRelation r = {0};
     CatMview v = {0};
+    Str uri = str_fmt(a, "s3://" STR_FMT, STR_ARG(ask->bucket));
 
     if (ask->action != ACT_BUCKET_DELETE && ask->action != ACT_BUCKET_CONFIG)
         return OK;
-    Status s = cat_relation_below(x->catalog, a, str_fmt(a, "s3://" STR_FMT, STR_ARG(ask->bucket)), &r, err);
+    Status s = cat_relation_by_location(x->catalog, a, uri, &r, err);
+    if (s == E_NOT_FOUND && ask->action == ACT_BUCKET_DELETE)
+        s = cat_relation_below(x->catalog, a, uri, &r, err);
     if (s == E_NOT_FOUND || (s == OK && r.kind != REL_MVIEW))
         return OK;
     TRY(s);

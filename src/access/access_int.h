@@ -9,6 +9,7 @@ enum {
     VENDED_MAX      = 4096,            /* sessions remembered for reuse */
     VEND_SECONDS_MAX = 12 * 3600,
     PREFIXES_MAX    = 64,
+    SWEEP_MS        = 10 * 60 * 1000,  /* ended sessions are forgotten so often */
 };
 
 /* A session vended before, given again while more than half of its life is left: vending costs a durable write. */
@@ -19,6 +20,7 @@ struct Access {
     pthread_mutex_t lock;              /* guards all below */
     Arena *a;
     Map vended;                        /* by what was asked for */
+    int64_t swept_ms;                  /* when ended sessions were last forgotten */
 };
 
 #endif

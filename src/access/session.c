@@ -115,6 +115,21 @@ static bool still_good(Access *x, Arena *a, Str id, int64_t seconds, CatKey *ret
         && ret->expires_ms > clock_ms() + seconds * 500;
 }
 
+/* The catalog does not fill with sessions that have ended. */
+static void sweep(Access *x)
+{
+    Error ignored;
+    int64_t now = clock_ms();
+
+    pthread_mutex_lock(&x->lock);
+    bool due = now - x->swept_ms > SWEEP_MS;
+    if (due)
+        x->swept_ms = now;
+    pthread_mutex_unlock(&x->lock);
+    if (due)
+        (void)!cat_key_expire(x->catalog, now, &ignored);
+}
+
 Status access_vend(Access *x, Arena *a, const Principal *p, const StrVec *prefixes, int write_too, int64_t seconds, CatKey *ret, Error *err)
 {
     if (p->kind == PR_SESSION)
@@ -127,6 +142,7 @@ Status access_vend(Access *x, Arena *a, const Principal *p, const StrVec *prefix
     Str ask = str_fmt(a, STR_FMT " %lld " STR_FMT, STR_ARG(p->arn), (long long)seconds, STR_ARG(json_text(a, scope)));
     if (still_good(x, a, remembered(x, a, ask), seconds, ret))
         return OK;
+    sweep(x);
     CatKey k = new_session(a, p, scope, seconds);
     TRY(cat_key_put(x->catalog, &k, err));
     remember(x, ask, k.id);

@@ -228,8 +228,27 @@ static void test_bucket_under_a_managed_view(void **state)
     Env *e = *state;
     Ask ask = { .action = ACT_BUCKET_DELETE, .api = "s3:DeleteBucket", .bucket = S("b") };
     assert_status(access_check(e->x, e->a, &e->root, &ask, &e->err), E_PROTECTED);
+    ask.action = ACT_BUCKET_CONFIG;                          /* shared with others */
+    assert_ok(access_check(e->x, e->a, &e->root, &ask, &e->err), &e->err);
+    ask.action = ACT_BUCKET_DELETE;
     ask.bucket = S("c");
     assert_ok(access_check(e->x, e->a, &e->root, &ask, &e->err), &e->err);
+}
+
+static void test_private_bucket(void **state)
+{
+    Env *e = *state;
+    CatRelation r = { .catalog = S("123456789012"), .namespace = S("db"), .name = S("p"), .kind = REL_MVIEW, .uuid = uuid_v4(e->a),
+                      .metadata_location = S("m"), .location = S("s3://x--table-s3") };
+    CatMview v = { .managed = 1 };
+    CatChange ch[2] = { { .kind = CH_CREATE, .relation = &r }, { .kind = CH_MVIEW, .mview = &v } };
+    Ask ask = { .action = ACT_BUCKET_CONFIG, .api = "s3:PutBucketPolicy", .bucket = S("x--table-s3") };
+    assert_ok(cat_commit(e->c, ch, 2, &e->err), &e->err);
+    assert_status(access_check(e->x, e->a, &e->root, &ask, &e->err), E_PROTECTED);
+    ask.action = ACT_BUCKET_DELETE;
+    assert_status(access_check(e->x, e->a, &e->root, &ask, &e->err), E_PROTECTED);
+    ask = (Ask){ .action = ACT_OBJECT_PUT, .api = "s3:PutObject", .bucket = S("x--table-s3"), .key = S("data/a") };
+    assert_status(access_check(e->x, e->a, &e->root, &ask, &e->err), E_PROTECTED);
 }
 
 int main(void)
@@ -239,7 +258,7 @@ int main(void)
         T(test_root_is_bound_by_protection), T(test_objects_of_a_managed_view), T(test_only_its_own_run_writes),
         T(test_dropped_name_protects_nothing), T(test_scopes_end_at_boundaries), T(test_vended_for_reading),
         T(test_protection_beats_older_sessions), T(test_vending_is_reused), T(test_keys), T(test_users_need_policies),
-        T(test_quarantine), T(test_bucket_under_a_managed_view),
+        T(test_quarantine), T(test_bucket_under_a_managed_view), T(test_private_bucket),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
