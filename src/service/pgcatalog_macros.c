@@ -18,12 +18,13 @@ const char *const pgcat_macros[] = {
           "'where', 'window', 'with') THEN _s ELSE '\"' || replace(_s, '\"', '\"\"') || '\"' END"),
 
     /* ---- names to ids ---- */
+    MACRO("unquote_path(_s)", "CASE WHEN starts_with(_s, '\"') THEN replace(_s, '\"', '') ELSE lower(_s) END"),
     MACRO("unquote(_s)", "CASE WHEN starts_with(_s, '\"') THEN replace(_s[2:-2], '\"\"', '\"') ELSE lower(_s) END"),
     MACRO("system_oid(_s)", "(SELECT firn_s.oid FROM firn_pg_system firn_s WHERE firn_s.name = _s)"),
     MACRO("relation_oid(_ns, _name)", "(SELECT min(firn_r.oid) FROM firn_pg_rel firn_r, firn_pg_ns firn_n WHERE firn_n.oid = firn_r.ns AND "
           "firn_r.name = _name AND CASE WHEN _ns = '' THEN firn_r.visible ELSE firn_n.name = _ns END)"),
     MACRO("to_regclass(_s)", "CASE WHEN regexp_full_match(_s, '[0-9]+') THEN TRY_CAST(_s AS UINTEGER) ELSE coalesce("
-          "firn_pg_relation_oid(replace(regexp_extract(_s, '^(?:(.*)\\.)?(\"(?:[^\"]|\"\")*\"|[^.\"]*)$', 1), '\"', ''), "
+          "firn_pg_relation_oid(firn_pg_unquote_path(regexp_extract(_s, '^(?:(.*)\\.)?(\"(?:[^\"]|\"\")*\"|[^.\"]*)$', 1)), "
           "firn_pg_unquote(regexp_extract(_s, '^(?:(.*)\\.)?(\"(?:[^\"]|\"\")*\"|[^.\"]*)$', 2))), "
           "firn_pg_system_oid(regexp_replace(lower(_s), '^pg_catalog\\.', ''))) END"),
     MACRO("to_regtype(_s)", "CASE WHEN regexp_full_match(_s, '[0-9]+') THEN TRY_CAST(_s AS UINTEGER) ELSE (SELECT min(firn_t.oid) FROM "

@@ -256,10 +256,13 @@ bool pg_date_parse(Str text, int64_t *days)
     }
     if (!scan_date(&s, days))
         return false;
-    if (s.p < s.end && (*s.p == ' ' || *s.p == 'T')) {  /* a timestamp's date is taken, as PostgreSQL does */
+    if (s.p < s.end && (*s.p == ' ' || *s.p == 'T')) {   /* a time and a zone are passed over, as PostgreSQL does */
         Scan t = { s.p + 1, s.end };
-        if (scan_time(&t, &us) && scan_zone(&t, &zone))
-            s = t;
+        if (t.p < t.end && *t.p >= '0' && *t.p <= '9' && !scan_time(&t, &us))
+            return false;
+        if (!scan_zone(&t, &zone))
+            return false;
+        s = t;
     }
     return scan_era_end(&s) && *days < INT32_MAX && *days > -INT32_MAX;
 }

@@ -90,7 +90,10 @@ static void test_times(void **state UNUSED)
     round_trip(scalar(DT_DATE), "2000-02-29", "2000-02-29");
     round_trip(scalar(DT_DATE), "0044-03-15 BC", "0044-03-15 BC");
     round_trip(scalar(DT_DATE), "infinity", "infinity");
+    round_trip(scalar(DT_DATE), "2020-02-29 +00", "2020-02-29");                  /* pgjdbc's way */
+    round_trip(scalar(DT_DATE), "2020-02-29 01:02:03+01", "2020-02-29");
     refused(scalar(DT_DATE), "1900-02-29", E_INVALID);
+    refused(scalar(DT_DATE), "2020-02-29 x", E_INVALID);
     refused(scalar(DT_DATE), "2000-13-01", E_INVALID);
     round_trip(scalar(DT_TIME), "24:00", "24:00:00");
     round_trip(scalar(DT_TIME), "01:02:03.1234567", "01:02:03.123457");
