@@ -144,11 +144,11 @@ static bool read_bytes(Arena *a, const IceType *t, const AvroValue *v, IceValue 
     case ICE_UUID:
         if (v->kind == AVRO_STRING)
             return ice_value_from_json(a, t, &text, ret, &ignored) == OK;
-        ret->bytes = v->bytes;
+        ret->bytes = str_dup(a, v->bytes);
         return v->bytes.n == 16;
     case ICE_FIXED:
     case ICE_BINARY:
-    case ICE_STRING: ret->bytes = v->bytes; return true;
+    case ICE_STRING: ret->bytes = str_dup(a, v->bytes); return true;
     default: return false;
     }
 }

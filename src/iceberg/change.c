@@ -31,6 +31,20 @@ const IceSnapshot *ice_branch_head(const IceMetadata *m, Str branch)
 
 /* ---- is the change itself sound? ------------------------------------------------------------------------------- */
 
+static Status check_partition(Commit *c, const IceSpec *spec, const IceFile *f, Error *err)
+{
+    for (size_t i = 0; i < f->npartition; i++) {
+        const IcePartitionField *p = &spec->fields.p[i];
+        const IceType *t = ice_partition_type(c->a, c->m, p);
+        if (t && !ice_value_fits(t, &f->partition[i])) {
+            Str type = ice_type_text(c->a, t);
+            return FAIL(err, E_INVALID, "file '" STR_FMT "': partition value of '" STR_FMT "' is no " STR_FMT, STR_ARG(f->path),
+                        STR_ARG(p->name), STR_ARG(type));
+        }
+    }
+    return OK;
+}
+
 static Status check_file(Commit *c, const IceFile *f, Error *err)
 {
     const IceSpec *spec = ice_spec(c->m, f->spec_id);
@@ -42,7 +56,7 @@ static Status check_file(Commit *c, const IceFile *f, Error *err)
                     f->npartition, spec->fields.n);
     if (!f->path.n || !f->format.n || f->record_count < 0 || f->size < 0)
         return FAIL(err, E_INVALID, "file '" STR_FMT "' lacks a path, format, size or record count", STR_ARG(f->path));
-    return OK;
+    return check_partition(c, spec, f, err);
 }
 
 static Status check_delete(Commit *c, const IceFile *f, Error *err)
@@ -268,7 +282,7 @@ Status ice_change_prepare(Arena *a, Store *st, const IceMetadata *m, const IceCh
     TRY(check_operation(ch, err));
     TRY(check_adds(&c, err));
     if (ch->branch.n && ice_ref(m, ch->branch) && !str_eq(ice_ref(m, ch->branch)->type, S("branch")))
-        return FAIL(err, E_INVALID, "" STR_FMT " is a tag, not a branch. Tags cannot be targets for producing snapshots", STR_ARG(ch->branch));
+        return FAIL(err, E_INVALID, STR_FMT " is a tag, not a branch. Tags cannot be targets for producing snapshots", STR_ARG(ch->branch));
     TRY(ice_commit_filter(&c, err));
     TRY(ice_commit_check(&c, err));
     TRY(add_files(&c, &ch->add_data, 0, &c.data, err));

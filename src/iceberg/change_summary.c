@@ -62,9 +62,9 @@ static void put_tally(Commit *c, IceSnapshot *s, const Tally *add, const Tally *
 
 static void put_total(Commit *c, IceSnapshot *s, const char *key, int64_t added, int64_t removed)
 {
-    int64_t before = 0;
+    int64_t before = c->ch->replace_all ? removed : 0;       /* nothing is left but what is added */
 
-    if (c->parent && !str_to_i64(props_get(&c->parent->summary, str_c(key), S("")), &before))
+    if (c->parent && !c->ch->replace_all && !str_to_i64(props_get(&c->parent->summary, str_c(key), S("")), &before))
         return;
     if (__builtin_add_overflow(before, added - removed, &before) || before < 0)
         return;

@@ -85,8 +85,16 @@ static bool read_pair(const AvroValue *v, const FieldDef *f, int32_t *key, const
     return true;
 }
 
+/* Decoded values live in the reader's scratch arena: what is kept is copied, in lists of just the right size. */
+#define RESERVE(a, v, count) do { \
+    (v)->p = arena_alloc((a), (count) * sizeof *(v)->p); \
+    (v)->n = 0; \
+    (v)->cap = (count); \
+} while (0)
+
 static bool read_counts(Arena *a, const FieldDef *f, const AvroValue *v, Counts *ret)
 {
+    RESERVE(a, ret, v->items.n);
     for (size_t i = 0; i < v->items.n; i++) {
         const AvroValue *value;
         IceCount c;
@@ -100,12 +108,13 @@ static bool read_counts(Arena *a, const FieldDef *f, const AvroValue *v, Counts 
 
 static bool read_bounds(Arena *a, const FieldDef *f, const AvroValue *v, Bounds *ret)
 {
+    RESERVE(a, ret, v->items.n);
     for (size_t i = 0; i < v->items.n; i++) {
         const AvroValue *value;
         IceBound b;
         if (!read_pair(&v->items.p[i], f, &b.id, &value) || !is_bytes(value))
             return false;
-        b.bytes = value->bytes;
+        b.bytes = str_dup(a, value->bytes);
         vec_push(a, ret, b);
     }
     return true;
@@ -113,6 +122,7 @@ static bool read_bounds(Arena *a, const FieldDef *f, const AvroValue *v, Bounds 
 
 static bool read_longs(Arena *a, const AvroValue *v, Longs *ret)
 {
+    RESERVE(a, ret, v->items.n);
     for (size_t i = 0; i < v->items.n; i++) {
         if (!is_integer(&v->items.p[i]))
             return false;
@@ -123,6 +133,7 @@ static bool read_longs(Arena *a, const AvroValue *v, Longs *ret)
 
 static bool read_ints(Arena *a, const AvroValue *v, Ints *ret)
 {
+    RESERVE(a, ret, v->items.n);
     for (size_t i = 0; i < v->items.n; i++) {
         if (!is_integer(&v->items.p[i]))
             return false;
@@ -158,18 +169,21 @@ static bool read_integer(const FieldDef *f, const AvroValue *v, void *at)
     }
 }
 
-static bool read_scalar(const FieldDef *f, const AvroValue *v, char *obj)
+static bool read_scalar(Arena *a, const FieldDef *f, const AvroValue *v, char *obj)
 {
     void *at = obj + f->offset;
 
     switch (f->kind) {
     case F_TEXT:
     case F_OPT_TEXT:
-    case F_OPT_BYTES: *(Str *)at = v->bytes; return is_bytes(v);
+    case F_OPT_BYTES:
     case F_HAS_BYTES:
-        *(Str *)at = v->bytes;
-        *(int *)(obj + f->has) = 1;
-        return is_bytes(v);
+        if (!is_bytes(v))
+            return false;
+        *(Str *)at = str_dup(a, v->bytes);
+        if (f->kind == F_HAS_BYTES)
+            *(int *)(obj + f->has) = 1;
+        return true;
     case F_BOOL:
     case F_HAS_BOOL:
         *(int *)at = v->kind == AVRO_BOOL && v->boolean;
@@ -218,7 +232,7 @@ static Status read_field(Arena *a, const FieldDef *f, const PartitionShape *shap
     case F_BOUNDS:
     case F_LONGS:
     case F_INTS: good = read_list(a, f, v, obj + f->offset); break;
-    default: good = read_scalar(f, v, obj);
+    default: good = read_scalar(a, f, v, obj);
     }
     return good ? OK : FAIL(err, E_CORRUPT, "field '%s' has the wrong type", f->name);
 }

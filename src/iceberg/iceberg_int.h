@@ -62,6 +62,8 @@ int32_t ice_id_twin(const IceFields *from, const IceFields *to, int32_t id);   /
 /* ---- partitioning */
 int32_t ice_partition_source(const IcePartitionField *f);
 IceType *ice_partition_type(Arena *a, const IceMetadata *m, const IcePartitionField *f);   /* NULL: source column unknown */
+/* Does the value's kind have the representation that the type needs? */
+bool ice_value_fits(const IceType *t, const IceValue *v);
 bool ice_spec_compatible(const IceSpec *x, const IceSpec *y);
 bool ice_order_same(const IceSortOrder *x, const IceSortOrder *y);
 bool ice_is_unpartitioned(const IceSpec *s);

@@ -2,7 +2,8 @@
 /* manifest_read.c - manifest lists and manifests (Iceberg spec "Manifests", "Manifest Lists").
  *
  * What an entry inherits from its manifest's line in the list is filled in here, at each reading: a retried commit may
- * put the same manifest into another list with another sequence number. */
+ * put the same manifest into another list with another sequence number.
+ * Avro's generic values are many times larger than ours: they are decoded into an arena that ends with the function. */
 #include "iceberg/fields_int.h"
 
 static Status load(Arena *a, Store *st, Str path, const char *what, AvroFile *ret, Error *err)
@@ -20,9 +21,10 @@ static Status load(Arena *a, Store *st, Str path, const char *what, AvroFile *re
 static Status inline_manifests(Arena *a, Store *st, const IceSnapshot *s, IceManifests *ret, Error *err)
 {
     for vec_each(const Str, path, &s->manifests) {
+        CLEANUP(arena_destroyp) Arena *scratch = arena_create();
         AvroFile f = { 0 };
         int64_t spec = 0;
-        TRY(load(a, st, *path, "manifest", &f, err));
+        TRY(load(scratch, st, *path, "manifest", &f, err));
         str_to_i64(props_get(&f.meta, S("partition-spec-id"), S("0")), &spec);
         IceManifest mf = { .path = *path, .spec_id = (int32_t)spec, .added_snapshot_id = SOME_I64(s->id) };
         vec_push(a, ret, mf);
@@ -32,6 +34,7 @@ static Status inline_manifests(Arena *a, Store *st, const IceSnapshot *s, IceMan
 
 Status ice_manifest_list_read(Arena *a, Store *st, const IceMetadata *m, const IceSnapshot *s, IceManifests *ret, Error *err)
 {
+    CLEANUP(arena_destroyp) Arena *scratch = arena_create();
     AvroFile f = { 0 };
     IceManifests list = { 0 };
 
@@ -41,7 +44,7 @@ Status ice_manifest_list_read(Arena *a, Store *st, const IceMetadata *m, const I
         return inline_manifests(a, st, s, ret, err);
     if (json_get(s->extra, "key-id"))
         return FAIL(err, E_UNSUPPORTED, "snapshot %lld has an encrypted manifest list", (long long)s->id);
-    TRY(load(a, st, s->manifest_list, "manifest list", &f, err));
+    TRY(load(scratch, st, s->manifest_list, "manifest list", &f, err));
     for (size_t i = 0; i < f.rows.n; i++) {
         IceManifest mf = { 0 };
         TRY_CTX(ice_record_read(a, &MANIFEST_FIELDS, NULL, &f.rows.p[i], &mf, err), err, "manifest list '" STR_FMT "'",
@@ -114,6 +117,7 @@ static Status read_entry(Arena *a, const IceManifest *mf, const PartitionShape *
 
 Status ice_manifest_read(Arena *a, Store *st, const IceMetadata *m, const IceManifest *mf, IceEntries *ret, Error *err)
 {
+    CLEANUP(arena_destroyp) Arena *scratch = arena_create();
     AvroFile f = { 0 };
     PartitionShape shape;
     OptI64 next_row = mf->first_row_id;
@@ -121,7 +125,7 @@ Status ice_manifest_read(Arena *a, Store *st, const IceMetadata *m, const IceMan
     if (mf->key_metadata.n)
         return FAIL(err, E_UNSUPPORTED, "manifest '" STR_FMT "' is encrypted", STR_ARG(mf->path));
     TRY(shape_of(a, m, mf, &shape, err));
-    TRY(load(a, st, mf->path, "manifest", &f, err));
+    TRY(load(scratch, st, mf->path, "manifest", &f, err));
     *ret = (IceEntries){ 0 };
     for (size_t i = 0; i < f.rows.n; i++) {
         IceEntry e = { 0 };

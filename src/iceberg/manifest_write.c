@@ -126,17 +126,18 @@ static Status writable(const IceMetadata *m, Error *err)
 Status ice_manifest_write(Arena *a, Store *st, const IceMetadata *m, const IceManifestPlan *plan, const IceEntries *entries,
                           IceManifest *ret, Error *err)
 {
+    CLEANUP(arena_destroyp) Arena *scratch = arena_create();      /* Avro's values are large and short-lived */
     PartitionShape shape;
     Str bytes;
 
     TRY(writable(m, err));
     TRY(shape_of(a, m, plan->spec_id, entries, &shape, err));
-    AvroValue *rows = arena_array(a, AvroValue, entries->n + 1);
+    AvroValue *rows = arena_array(scratch, AvroValue, entries->n + 1);
     for (size_t i = 0; i < entries->n; i++)
-        rows[i] = ice_record_value(a, &ENTRY_FIELDS, m->format_version, &shape, &entries->p[i]);
+        rows[i] = ice_record_value(scratch, &ENTRY_FIELDS, m->format_version, &shape, &entries->p[i]);
     Str schema = json_text(a, ice_record_schema(a, &ENTRY_FIELDS, m->format_version, &shape));
     Props header = manifest_header(a, m, plan, &shape);
-    TRY_CTX(avro_write(a, schema, &header, "deflate", rows, entries->n, &bytes, err), err, "encoding manifest");
+    TRY_CTX(avro_write(scratch, schema, &header, "deflate", rows, entries->n, &bytes, err), err, "encoding manifest");
     TRY_CTX(store_put_new(st, plan->path, bytes, err), err, "writing manifest '" STR_FMT "'", STR_ARG(plan->path));
 
     IceManifest mf = { .path = plan->path, .length = (int64_t)bytes.n, .sequence_number = plan->sequence_number,

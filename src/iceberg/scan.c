@@ -110,6 +110,8 @@ static Status scan_manifest(Arena *a, Store *st, const IceMetadata *m, const Ice
     for vec_each(IceEntry, e, &entries) {
         if (!ice_is_live(e))
             continue;
+        if (e->file.key_metadata.n)
+            return FAIL(err, E_UNSUPPORTED, "file '" STR_FMT "' is encrypted", STR_ARG(e->file.path));
         if (mf->deletes) {
             TRY(index_delete(x, m, e, err));
             continue;

@@ -88,28 +88,36 @@ const IceField *ice_top_field(const IceSchema *s, int32_t id)
     return NULL;
 }
 
-/* A dot in a name is literal, so every way to cut the path is tried. A list's element and a map's value may be left
- * out of the path, as in the reference's short names. */
-static const IceField *find_name(const IceFields *fields, Str path)
+/* A dot in a name is literal, so every way to cut the path is tried: at most NAME_STEPS of them. A list's element and a
+ * map's value may be left out of the path, as in the reference's short names. */
+enum { NAME_STEPS = 100000 };
+
+static const IceField *find_name(const IceFields *fields, Str path, int *steps)
 {
     const IceField *in;
 
     for vec_each(const IceField, f, fields) {
+        if (++*steps > NAME_STEPS)
+            return NULL;
         if (str_eq(f->name, path))
             return f;
-        if (path.n > f->name.n && str_starts(path, f->name) && path.p[f->name.n] == '.') {
-            const IceType *t = f->type;
-            Str rest = str_from(path, f->name.n + 1);
-            if ((in = find_name(&t->fields, rest)))
-                return in;
-            if ((t->kind == ICE_LIST || t->kind == ICE_MAP) && (in = find_name(&vec_last(&t->fields).type->fields, rest)))
-                return in;
-        }
+        if (path.n <= f->name.n || !str_starts(path, f->name) || path.p[f->name.n] != '.')
+            continue;
+        const IceType *t = f->type;
+        Str rest = str_from(path, f->name.n + 1);
+        if ((in = find_name(&t->fields, rest, steps)))
+            return in;
+        if ((t->kind == ICE_LIST || t->kind == ICE_MAP) && (in = find_name(&vec_last(&t->fields).type->fields, rest, steps)))
+            return in;
     }
     return NULL;
 }
 
-const IceField *ice_field_by_name(const IceSchema *s, Str dotted) { return find_name(&s->fields, dotted); }
+const IceField *ice_field_by_name(const IceSchema *s, Str dotted)
+{
+    int steps = 0;
+    return find_name(&s->fields, dotted, &steps);
+}
 
 const IceField *ice_field_any(const IceMetadata *m, int32_t id)
 {

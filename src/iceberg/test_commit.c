@@ -146,6 +146,19 @@ static void test_append_twice_same_path(void **state)
     assert_status(commit(e, &ch), E_INVALID);
 }
 
+static void test_append_wrong_partition(void **state)
+{
+    Env *e = *state;
+    IceChange ch = { .operation = S("append") };
+    IceFile f = data_file(e, "s3://w/t/data/a", "eu", 1);
+
+    f.partition[0] = (IceValue){ .kind = ICE_LONG, .integer = 4 };
+    vec_push(e->a, &ch.add_data, f);
+    assert_status(commit(e, &ch), E_INVALID);
+    ch.add_data.p[0].npartition = 0;
+    assert_status(commit(e, &ch), E_INVALID);
+}
+
 static void test_prune_by_summary_and_stats(void **state)
 {
     Env *e = *state;
@@ -485,7 +498,7 @@ static void test_failing_store(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(test_append), BOTH(test_append_twice_same_path), BOTH(test_prune_by_summary_and_stats), BOTH(test_overwrite),
+        BOTH(test_append), BOTH(test_append_twice_same_path), BOTH(test_append_wrong_partition), BOTH(test_prune_by_summary_and_stats), BOTH(test_overwrite),
         BOTH(test_remove_missing), BOTH(test_replace_all), BOTH(test_row_delta), BOTH(test_merging),
         BOTH(test_conflicting_append), BOTH(test_conflicting_delete), BOTH(test_base_out_of_history), BOTH(test_lost_race),
         BOTH(test_branches), BOTH(test_failing_store),

@@ -281,13 +281,90 @@ static void test_garbage_bounds(void **state)
     assert_true(ice_file_may_match(a, &m, &f, &where));  /* does not decode: ignored */
 }
 
+/* Random rows of one partition: whenever a row fulfils the predicate, neither the file nor its manifest is pruned. */
+static bool accepts(IcePredOp op, int64_t row, const IceValue *v, size_t n)
+{
+    bool in = false;
+    switch (op) {
+    case PRED_EQ: return row == v->integer;
+    case PRED_NE: return row != v->integer;
+    case PRED_LT: return row < v->integer;
+    case PRED_LE: return row <= v->integer;
+    case PRED_GT: return row > v->integer;
+    case PRED_GE: return row >= v->integer;
+    case PRED_NOT_NULL: return true;
+    case PRED_IN:
+        for (size_t i = 0; i < n; i++)
+            in |= row == v[i].integer;
+        return in;
+    default: return false;
+    }
+}
+
+static void test_pruning_is_safe(void **state)
+{
+    static const char *const TRANSFORMS[] = { "identity", "bucket[3]", "truncate[10]", "void", "day", "month", "year", "hour" };
+    Arena *a = *state;
+    Error err;
+    size_t dropped = 0;
+
+    for (int round = 0; round < 20000; round++) {
+        size_t which = rand_u64() % COUNT_OF(TRANSFORMS);
+        IceType *t = type(a, which < 4 ? "long" : "timestamp");
+        int64_t unit = which < 4 ? 1 : 3600000000 * 7;
+        IceTransform tr = ice_transform_parse(str_c(TRANSFORMS[which]));
+        IceMetadata m = { 0 };
+        IceSchema s = { 0 };
+        IceSpec spec = { .id = 0 };
+        IceValue first = { .kind = t->kind, .integer = ((int64_t)(rand_u64() % 200) - 100) * unit }, part, wanted[2];
+        IceFile f = { .path = S("x"), .npartition = 1, .partition = &part };
+        IcePredicate p = { .field_id = 1, .op = (IcePredOp)(rand_u64() % PRED_STARTS), .values = wanted };
+        IcePredicates where = { .p = &p, .n = 1 };
+        IceValue lowest = first, highest = first;
+        bool any = false;
+
+        vec_push(a, &s.fields, ((IceField){ .id = 1, .name = S("a"), .type = t }));
+        vec_push(a, &m.schemas, &s);
+        vec_push(a, &spec.fields, ((IcePartitionField){ .source_id = 1, .field_id = 1000, .name = S("p"), .transform = tr }));
+        vec_push(a, &m.specs, &spec);
+        assert_ok(ice_transform_apply(a, &tr, t, &first, &part, &err), &err);
+        for (int i = 0; i < 2; i++)
+            wanted[i] = (IceValue){ .kind = t->kind, .integer = ((int64_t)(rand_u64() % 200) - 100) * unit };
+        p.n = p.op == PRED_IN ? 2 : p.op == PRED_IS_NULL || p.op == PRED_NOT_NULL ? 0 : 1;
+        for (int i = 0; i < 8; i++) {
+            IceValue row = { .kind = t->kind, .integer = first.integer + ((int64_t)(rand_u64() % 21) - 10) * unit }, q;
+            assert_ok(ice_transform_apply(a, &tr, t, &row, &q, &err), &err);
+            if (i && ice_value_cmp(&q, &part))
+                continue;
+            row = i ? row : first;
+            lowest = ice_value_cmp(&row, &lowest) < 0 ? row : lowest;
+            highest = ice_value_cmp(&row, &highest) > 0 ? row : highest;
+            any |= accepts(p.op, row.integer, wanted, p.n);
+        }
+        vec_push(a, &f.lower, ((IceBound){ 1, ice_value_encode(a, t, &lowest) }));
+        vec_push(a, &f.upper, ((IceBound){ 1, ice_value_encode(a, t, &highest) }));
+        IceType *result = ice_transform_result(a, &tr, t);
+        IceSummary sum = { .contains_null = part.null, .has_lower = !part.null, .has_upper = !part.null };
+        if (!part.null)
+            sum.lower = sum.upper = ice_value_encode(a, result, &part);
+        IceManifest mf = { .path = S("m") };
+        mf.partitions.p = &sum;
+        mf.partitions.n = 1;
+        bool file_may = ice_file_may_match(a, &m, &f, &where), manifest_may = ice_manifest_may_match(a, &m, &mf, &where);
+        if (any && !(file_may && manifest_may))
+            fail_msg("%s, op %d, first %lld, wanted %lld: pruned", TRANSFORMS[which], (int)p.op, (long long)first.integer, (long long)wanted[0].integer);
+        dropped += !file_may + !manifest_may;
+    }
+    assert_true(dropped > 5000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
         T(test_type_text), T(test_promotion), T(test_json_and_binary), T(test_bad_json), T(test_promoted_bounds), T(test_hashes),
         T(test_truncate), T(test_calendar), T(test_wrong_sources), T(test_dates_round_trip), T(test_partition_path), T(test_ranges),
-        T(test_starts), T(test_garbage_bounds),
+        T(test_starts), T(test_garbage_bounds), T(test_pruning_is_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

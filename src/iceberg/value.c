@@ -151,6 +151,32 @@ Str ice_value_encode(Arena *a, const IceType *t, const IceValue *v)
     }
 }
 
+typedef enum { AS_INTEGER, AS_REAL, AS_DECIMAL, AS_BYTES, AS_NONE } Representation;
+
+static Representation representation(IceTypeKind k)
+{
+    switch (k) {
+    case ICE_FLOAT:
+    case ICE_DOUBLE: return AS_REAL;
+    case ICE_DECIMAL: return AS_DECIMAL;
+    case ICE_STRING:
+    case ICE_UUID:
+    case ICE_FIXED:
+    case ICE_BINARY: return AS_BYTES;
+    default: return k < ICE_UNKNOWN ? AS_INTEGER : AS_NONE;
+    }
+}
+
+bool ice_value_fits(const IceType *t, const IceValue *v)
+{
+    if (v->null)
+        return true;
+    Representation r = representation(t->kind);
+    if (r == AS_NONE || r != representation(v->kind))
+        return false;
+    return (t->kind != ICE_UUID || v->bytes.n == 16) && (t->kind != ICE_FIXED || v->bytes.n == (size_t)t->length);
+}
+
 /* ---- order ------------------------------------------------------------------------------------------------------ */
 
 static int cmp_real(double x, double y)
