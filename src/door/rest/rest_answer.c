@@ -31,6 +31,12 @@ Status rest_body(RestCall *c, Json **ret, Error *err)
     return OK;
 }
 
+/* E_UNSUPPORTED: clients that asked for the endpoints do not come here. */
+Status rest_absent(RestCall *c, Error *err)
+{
+    return FAIL(err, E_UNSUPPORTED, "%s is not supported by this catalog", c->svc.api);
+}
+
 static bool is_commit(const RestRoute *route) { return route && (route->flags & ROUTE_COMMIT); }
 
 static int status_of(const RestRoute *route, const Error *err)

@@ -35,7 +35,8 @@ typedef struct RestCall {
 
 typedef Status (*RestVerb)(RestCall *c, Error *err);
 
-typedef enum { ROUTE_OPEN = 1, ROUTE_COMMIT = 2 } RouteFlags;       /* no caller needed; a failure must not look like an unknown outcome */
+/* No caller needed; a failure must not look like an unknown outcome; known to the specification, but not offered here. */
+typedef enum { ROUTE_OPEN = 1, ROUTE_COMMIT = 2, ROUTE_ABSENT = 4 } RouteFlags;
 typedef struct RestRoute {
     const char *method, *path;         /* as the config endpoint lists it: "/v1/{prefix}/namespaces/{namespace}" */
     RestVerb verb;
@@ -110,5 +111,6 @@ NODISCARD Status rest_commit_view(RestCall *c, Error *err);
 NODISCARD Status rest_drop_view(RestCall *c, Error *err);
 NODISCARD Status rest_rename_view(RestCall *c, Error *err);
 NODISCARD Status rest_register_view(RestCall *c, Error *err);
+NODISCARD Status rest_absent(RestCall *c, Error *err);
 
 #endif

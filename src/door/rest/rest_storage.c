@@ -91,7 +91,7 @@ static Json *endpoints(RestCall *c)
 {
     Json *list = json_array(c->a);
     for (size_t i = 0; i < rest_routes_n; i++)
-        if (str_starts(str_c(rest_routes[i].path), S("/v1/{prefix}")))
+        if (str_starts(str_c(rest_routes[i].path), S("/v1/{prefix}")) && !(rest_routes[i].flags & ROUTE_ABSENT))
             json_push(c->a, list, json_str(c->a, str_fmt(c->a, "%s %s", rest_routes[i].method, rest_routes[i].path)));
     return list;
 }

@@ -37,6 +37,13 @@ const RestRoute rest_routes[] = {
     { "DELETE", NS "/views/{view}",                      rest_drop_view,          "DropView", 0 },
     { "POST",   "/v1/{prefix}/views/rename",             rest_rename_view,        "RenameView", 0 },
     { "POST",   NS "/register-view",                     rest_register_view,      "RegisterView", ROUTE_COMMIT },
+    { "POST",   NS "/tables/{table}/plan",               rest_absent,             "PlanTableScan", ROUTE_ABSENT },
+    { "GET",    NS "/tables/{table}/plan/{plan}",        rest_absent,             "FetchPlanningResult", ROUTE_ABSENT },
+    { "DELETE", NS "/tables/{table}/plan/{plan}",        rest_absent,             "CancelPlanning", ROUTE_ABSENT },
+    { "POST",   NS "/tables/{table}/tasks",              rest_absent,             "FetchScanTasks", ROUTE_ABSENT },
+    { "POST",   NS "/tables/{table}/sign",               rest_absent,             "SignRequest", ROUTE_ABSENT },
+    { "GET",    NS "/functions",                         rest_absent,             "ListFunctions", ROUTE_ABSENT },
+    { "GET",    NS "/functions/{function}",              rest_absent,             "LoadFunction", ROUTE_ABSENT },
 };
 const size_t rest_routes_n = COUNT_OF(rest_routes);
 

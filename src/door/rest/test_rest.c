@@ -119,6 +119,8 @@ static void test_config(void **state)
     assert_error(e, "NoSuchWarehouseException", "nope");
     assert_call(e, 404, "GET", "/nothing/here/at/all", "");
     assert_call(e, 406, "PUT", "/namespaces", "");
+    assert_call(e, 406, "POST", "/namespaces/ns/tables/t/plan", "{}");
+    assert_error(e, "UnsupportedOperationException", "PlanTableScan");
 }
 
 static void test_namespaces(void **state)
