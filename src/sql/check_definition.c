@@ -58,7 +58,7 @@ static TreeNext visit(void *ctx, TreeNode n)
 
 #define REFUSE(c, at, ...) do { \
     (c)->status = FAIL((c)->err, E_INVALID, __VA_ARGS__); \
-    (c)->err->position = (at); } while (0)
+    (c)->err->position = (at) > 0 ? (at) : (c)->top->position; } while (0)
 
 /* ---- names ---------------------------------------------------------------------------------------------------- */
 

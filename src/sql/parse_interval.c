@@ -107,6 +107,7 @@ Expr *p_interval(Parser *p)
 static Expr *finish(Parser *p, const Sum *sum, Str text, int at)
 {
     Expr *e = e_null(p, at);
+    bool fresh = !p->status;
 
     if (sum->bad && p_spark(p))
         P_FAIL(p, E_INVALID, at, "[INVALID_INTERVAL_FORMAT] Error parsing '" STR_FMT "' to interval. SQLSTATE: 22006", STR_ARG(str_sub(text, 0, 60)));
@@ -114,6 +115,8 @@ static Expr *finish(Parser *p, const Sum *sum, Str text, int at)
         P_FAIL(p, E_INVALID, at, "invalid input syntax for type interval: \"" STR_FMT "\"", STR_ARG(str_sub(text, 0, 60)));
     else if (sum->months != (int32_t)sum->months || sum->days != (int32_t)sum->days || sum->micros != (int64_t)sum->micros)
         P_FAIL(p, E_OVERFLOW, at, "interval out of range: '" STR_FMT "'", STR_ARG(str_sub(text, 0, 60)));
+    if (fresh && sum->bad && !p_spark(p))
+        memcpy(p->err->sqlstate, "22007", 6);
     e->value.kind = e->type.kind = DT_INTERVAL;
     e->value.interval.months = (int32_t)sum->months;
     e->value.interval.days = (int32_t)sum->days;

@@ -115,7 +115,9 @@ static bool niladic(Parser *p)
 static bool starts_call(Parser *p)
 {
     const Token *t = p_peek(p, 0);
-    return p_is_op_at(p, 1, '(') && t->kind == TK_WORD && !(lex_keyword_flags((Keyword)t->id) & KW_RESERVED);
+    if (!p_is_op_at(p, 1, '(') || t->kind != TK_WORD)
+        return false;
+    return t->id == K_LIKE || !(lex_keyword_flags((Keyword)t->id) & KW_RESERVED);      /* Spark has a function like() */
 }
 
 static Expr *name_or_call(Parser *p)

@@ -283,6 +283,7 @@ static void calls(void **state)
     SPARK("dateadd(DAY, 1, x)", "(dateadd 'day' 1 x)");
     SPARK("CASE a WHEN 1 THEN 'x' ELSE 'y' END", "(case else:'y' a 1 'x')");
     SPARK("left(a, 1)", "(left a 1)");
+    SPARK("like(a, 'b')", "(like a 'b')");
     SPARK("a::string", "(cast:string a)");
     PG("string_agg(x, ',' ORDER BY y)", "(string_agg order:1 x ',')");
     PG("percentile_cont(0.5) WITHIN GROUP (ORDER BY x)", "(percentile_cont order:1 5:1,1)");

@@ -520,24 +520,24 @@ static void definitions(void **state)
 static void client_queries(void **state)
 {
     static const char *const SQL[] = {
-        "SELECT n.nspname as \"Schema\", c.relname as \"Name\", CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' END as \"Type\", "
+        ("SELECT n.nspname as \"Schema\", c.relname as \"Name\", CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' END as \"Type\", "
         "pg_catalog.pg_get_userbyid(c.relowner) as \"Owner\" FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-        "WHERE c.relkind IN ('r','p','') AND n.nspname !~ '^pg_toast' AND pg_catalog.pg_table_is_visible(c.oid) ORDER BY 1,2;",
+        "WHERE c.relkind IN ('r','p','') AND n.nspname !~ '^pg_toast' AND pg_catalog.pg_table_is_visible(c.oid) ORDER BY 1,2;"),
         "SELECT c.oid, n.nspname FROM pg_catalog.pg_class c WHERE c.relname OPERATOR(pg_catalog.~) '^(t)$' COLLATE pg_catalog.default ORDER BY 2, 3;",
-        "SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid, true) FROM "
+        ("SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid, true) FROM "
         "pg_catalog.pg_attrdef d WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.atthasdef) FROM pg_catalog.pg_attribute a "
-        "WHERE a.attrelid = '16384' AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum",
+        "WHERE a.attrelid = '16384' AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"),
         "SELECT pg_catalog.array_to_string(d.datacl, E'\\n') AS \"Access privileges\", c.oid::pg_catalog.regclass FROM pg_catalog.pg_database d, x c",
-        "SELECT result.TABLE_SCHEM, result.COLUMN_NAME FROM (SELECT n.nspname AS TABLE_SCHEM, (information_schema._pg_expandarray(i.indkey)) AS KEYS, "
+        ("SELECT result.TABLE_SCHEM, result.COLUMN_NAME FROM (SELECT n.nspname AS TABLE_SCHEM, (information_schema._pg_expandarray(i.indkey)) AS KEYS, "
         "a.attnum AS A_ATTNUM FROM pg_catalog.pg_class ct JOIN pg_catalog.pg_index i ON (a.attrelid = i.indrelid)) result "
-        "where result.A_ATTNUM = (result.KEYS).x ORDER BY result.table_name",
-        "SELECT typinput='pg_catalog.array_in'::regproc as is_array FROM pg_catalog.pg_type LEFT JOIN (select ns.oid as nspoid, r.r from pg_namespace as "
+        "where result.A_ATTNUM = (result.KEYS).x ORDER BY result.table_name"),
+        ("SELECT typinput='pg_catalog.array_in'::regproc as is_array FROM pg_catalog.pg_type LEFT JOIN (select ns.oid as nspoid, r.r from pg_namespace as "
         "ns join ( select s.r, (current_schemas(false))[s.r] as nspname from generate_series(1, array_upper(current_schemas(false), 1)) as s(r) ) as r "
-        "using ( nspname ) ) as sp ON sp.nspoid = typnamespace WHERE typname = $1 ORDER BY sp.r, pg_type.oid DESC LIMIT 1",
+        "using ( nspname ) ) as sp ON sp.nspoid = typnamespace WHERE typname = $1 ORDER BY sp.r, pg_type.oid DESC LIMIT 1"),
         "SELECT NULL::text AS PKTABLE_CAT, con.conkey[pos.n] FROM pg_catalog.pg_constraint con, pg_catalog.generate_series(1, 32) pos(n) WHERE x = $1",
         "SELECT array_agg(CAST(a.attname AS TEXT) ORDER BY o.ord), con.conkey = ANY(ARRAY[1, 2]) FROM unnest(con.conkey) WITH ORDINALITY AS o(k, ord)",
-        "SELECT t.oid, CASE WHEN t.typtype = 'd' THEN (WITH RECURSIVE x(o, d) AS (SELECT 1, 2 UNION ALL SELECT 3, 4 FROM x) SELECT o FROM x ORDER BY d "
-        "DESC LIMIT 1) ELSE NULL END AS basetype FROM pg_catalog.pg_type AS t WHERE t.oid = any($1::oid[])",
+        ("SELECT t.oid, CASE WHEN t.typtype = 'd' THEN (WITH RECURSIVE x(o, d) AS (SELECT 1, 2 UNION ALL SELECT 3, 4 FROM x) SELECT o FROM x ORDER BY d "
+        "DESC LIMIT 1) ELSE NULL END AS basetype FROM pg_catalog.pg_type AS t WHERE t.oid = any($1::oid[])"),
         "SELECT attr.conname, (SELECT coalesce(json_agg(x.y ORDER BY 1), '[]'::json) FROM x) FROM t AS attr WHERE NOT (a IS NOT DISTINCT FROM b)",
         "SELECT pg_advisory_unlock_all(); CLOSE ALL; UNLISTEN *; RESET ALL;", "SAVEPOINT \"_pg3_1\"", "SET extra_float_digits = 3", "BEGIN READ ONLY",
         "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE", "select pg_catalog.version()", "show standard_conforming_strings",
