@@ -26,17 +26,6 @@ static Status state_item(Emit *e, const Node *n, Side side, Str *ret, Error *err
     return OK;
 }
 
-/* [NOT] EXISTS a row of `other` in `from` that matches */
-static Status put_exists(Match *m, const char *word, Str from, Error *err)
-{
-    sb_fmt(m->b, " WHERE %s (SELECT 1", word);
-    put_from(m->b, from, m->other);
-    sb_addc(m->b, " WHERE ");
-    TRY(put_conjuncts(m->b, &m->n->preds, err));
-    sb_addc(m->b, ")");
-    return OK;
-}
-
 /* Output of one kept row: its own columns, and NULL for the other side's in an outer join. */
 static void put_kept(Match *m, const char *w)
 {
@@ -66,23 +55,40 @@ static Status kept_part(Match *m, Str from, const char *w, const char *word, Str
 {
     put_kept(m, w);
     put_from(m->b, from, m->kept);
-    return put_exists(m, word, other_from, err);
+    sb_addc(m->b, " WHERE ");
+    return put_match(m->b, m->n, m->kept, m->other, word, other_from, err);
 }
 
-/* Old rows of the kept side that a changed row of the other side matches. */
-static Status candidates(Match *m, Str *ret, Error *err)
+/* Old rows of the kept side that a changed row of the other side matches.  Where no condition names both sides, no
+ * changed row that qualifies means no candidate: the engine sees an empty input and does not read the kept side. */
+static Status candidates_sql(Match *m, StrBuf *b, Error *err)
 {
     Str state = {0}, change = {0};
-    StrBuf b = sb_new(m->e->a), *out = m->b;
+    MatchParts parts;
     TRY(delta_table(m->e, m->other, &change, err));
     TRY(state_item(m->e, m->kept, SIDE_OLD, &state, err));
-    sb_addc(&b, "SELECT ");
-    put_columns(&b, m->kept, str_z(m->e->a, m->kept->ref.engine));
-    put_from(&b, state, m->kept);
-    m->b = &b;
-    TRY(put_exists(m, "EXISTS", change, err));
-    m->b = out;
+    split_match(b->a, m->n, m->kept, m->other, &parts);
+    sb_addc(b, "SELECT ");
+    put_columns(b, m->kept, str_z(m->e->a, m->kept->ref.engine));
+    put_from(b, state, m->kept);
+    if (parts.both.n) {
+        sb_addc(b, " WHERE ");
+        return put_match(b, m->n, m->kept, m->other, "EXISTS", change, err);
+    }
+    sb_fmt(b, ", (SELECT 1 FROM " STR_FMT " n%d WHERE ", STR_ARG(change), m->other->id);
+    TRY(put_conjuncts(b, &parts.other, err));
+    sb_addc(b, " LIMIT 1) any_match WHERE ");
+    return put_conjuncts(b, &parts.kept, err);
+}
+
+static Status candidates(Match *m, Str *ret, Error *err)
+{
+    StrBuf b = sb_new(m->e->a);
     *ret = str_fmt(m->e->a, "ivm_a%d_%d", m->n->id, m->kept->id);
+    if (strvec_has(&m->e->made, *ret))
+        return OK;
+    TRY(candidates_sql(m, &b, err));
+    vec_push(m->e->a, &m->e->made, *ret);
     return emit_step(m->e, *ret, sb_str(&b), err);
 }
 
@@ -159,18 +165,93 @@ Status delta_semi(Emit *e, const Node *n, Str *ret, Error *err)
 
 /* ---- aggregates ------------------------------------------------------------------------------------------- */
 
+/* Group keys over the kept side of a left or semi join below, when they need nothing else: then the rows that a change
+ * touches give the keys, and who gained or lost a match need not be known.  More keys than change is fine. */
+typedef struct Touched { const Node *join; ExprVec keys; } Touched;
+typedef struct OnlyOf { const Node *node; int yes; } OnlyOf;
+
+static void see_only(void *ctx, const Expr *col)
+{
+    OnlyOf *o = ctx;
+    o->yes &= node_of(col) == o->node;
+}
+
+static Status to_kept(Compiler *c, const Node *join, const ExprVec *keys, Touched *ret, Error *err)
+{
+    OnlyOf only = { join->in.p[0], 1 };
+    Touched t = { join, {0} };
+    for vec_each(Expr *, k, keys) {
+        Expr *x = NULL;
+        TRY(node_to_inputs(c, join, *k, &x, err));
+        expr_visit_columns(x, see_only, &only);
+        vec_push(c->a, &t.keys, x);
+    }
+    if (only.yes)
+        *ret = t;
+    return OK;
+}
+
+static Status find_touched(Emit *e, const Node *agg, Touched *ret, Error *err)
+{
+    Compiler c = { .a = e->a, .v = (IvmView *)e->v };
+    const Node *n = agg->in.p[0];
+    ExprVec keys = {0};
+    for (size_t i = 0; i < agg->nkeys; i++)
+        vec_push(e->a, &keys, agg->exprs.p[i]);
+    while (n->kind == NODE_FILTER || n->kind == NODE_PROJECT) {
+        if (n->kind == NODE_PROJECT)
+            TRY(node_substitute(&c, n, &keys, err));
+        else
+            TRY(node_reseat(&c, n, n->in.p[0], &keys, err));
+        n = n->in.p[0];
+    }
+    if (n->kind == NODE_SEMI || (n->kind == NODE_OUTER && !n->full))
+        return to_kept(&c, n, &keys, ret, err);
+    return OK;
+}
+
+static Status put_keys(StrBuf *b, const ExprVec *keys, Str from, const Node *n, Error *err)
+{
+    sb_addc(b, keys->n ? "SELECT DISTINCT " : "SELECT 1 AS k0");
+    for (size_t i = 0; i < keys->n; i++) {
+        sb_addc(b, i ? ", " : "");
+        TRY(put_expr(b, keys->p[i], err));
+        sb_fmt(b, " AS k%zu", i + 1);
+    }
+    put_from(b, from, n);
+    return OK;
+}
+
+static Status touched_keys(Emit *e, const Touched *t, StrBuf *b, Error *err)
+{
+    Match m = { e, t->join, t->join->in.p[0], t->join->in.p[1], b, 0 };
+    Str rows = {0};
+    if (emit_changed(e, m.kept)) {
+        TRY(delta_table(e, m.kept, &rows, err));
+        TRY(put_keys(b, &t->keys, rows, m.kept, err));
+    }
+    if (!emit_changed(e, m.other))
+        return OK;
+    sb_addc(b, emit_changed(e, m.kept) ? " UNION " : "");
+    TRY(candidates(&m, &rows, err));
+    return put_keys(b, &t->keys, rows, m.kept, err);
+}
+
 Status affected_keys(Emit *e, const Node *agg, Str name, Error *err)
 {
     Str change = {0};
     StrBuf b = sb_new(e->a);
-    TRY(delta_table(e, agg->in.p[0], &change, err));
-    sb_addc(&b, agg->nkeys ? "SELECT DISTINCT " : "SELECT 1 AS k0");
-    for (size_t i = 0; i < agg->nkeys; i++) {
-        sb_addc(&b, i ? ", " : "");
-        TRY(put_expr(&b, agg->exprs.p[i], err));
-        sb_fmt(&b, " AS k%zu", i + 1);
+    Touched t = {0};
+    ExprVec keys = {0};
+    TRY(find_touched(e, agg, &t, err));
+    if (t.join && agg->nkeys) {
+        TRY(touched_keys(e, &t, &b, err));
+        return emit_step(e, name, sb_str(&b), err);
     }
-    put_from(&b, change, agg->in.p[0]);
+    for (size_t i = 0; i < agg->nkeys; i++)
+        vec_push(e->a, &keys, agg->exprs.p[i]);
+    TRY(delta_table(e, agg->in.p[0], &change, err));
+    TRY(put_keys(&b, &keys, change, agg->in.p[0], err));
     if (!agg->nkeys)
         sb_addc(&b, " LIMIT 1");
     return emit_step(e, name, sb_str(&b), err);

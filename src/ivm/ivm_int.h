@@ -133,6 +133,8 @@ NODISCARD Status node_distinct(Compiler *c, Node *in, Node **ret, Error *err);
 NODISCARD Status node_setop(Compiler *c, const Query *q, Node *l, Node *r, Node **ret, Error *err);
 /* exprs over `from` become exprs over `to`, a node with the same columns in front. */
 NODISCARD Status node_reseat(Compiler *c, const Node *from, Node *to, ExprVec *exprs, Error *err);
+/* exprs over a projection become exprs over its input. */
+NODISCARD Status node_substitute(Compiler *c, const Node *project, ExprVec *exprs, Error *err);
 NODISCARD Status node_rename(Compiler *c, Node *n, const BoundColumns *want, Node **ret, Error *err);
 void nodes_mark_used(IvmView *v);
 
@@ -168,7 +170,7 @@ typedef struct Emit {
     const IvmChange *changes;             /* NULL: everything may change */
     IvmPlan *plan;                        /* steps are added here */
     Str *tables;                          /* by node id: the step that holds its delta */
-    size_t nsteps;
+    StrVec made;                          /* other steps that several nodes may ask for */
 } Emit;
 
 /* Rows of a node restricted to those whose columns are in a table of keys. */
@@ -189,6 +191,11 @@ void put_same(StrBuf *b, Str l, Str r, const DataType *t, int nullable);
 /* state.c: the rows of a node at a side; columns c1 … of those used. `only` may be NULL. */
 NODISCARD Status state_sql(Emit *e, const Node *n, Side side, const Restrict *only, Str *ret, Error *err);
 NODISCARD Status agg_select_sql(Emit *e, const Node *n, Side side, const Restrict *keys, Str extra, Str *ret, Error *err);
+
+/* Matching rows of two sides by n->preds (semi and outer joins). */
+typedef struct MatchParts { ExprVec kept, other, both; } MatchParts;
+void split_match(Arena *a, const Node *n, const Node *kept, const Node *other, MatchParts *ret);
+NODISCARD Status put_match(StrBuf *b, const Node *n, const Node *kept, const Node *other, const char *word, Str from, Error *err);
 
 /* delta.c: the change of a node as rows with a weight w. Call only when emit_changed. */
 NODISCARD Status delta_sql(Emit *e, const Node *n, Str *ret, Error *err);

@@ -94,6 +94,14 @@ static Status substitute(Compiler *c, const Node *n, const ExprVec *exprs, const
     return OK;
 }
 
+Status node_substitute(Compiler *c, const Node *project, ExprVec *exprs, Error *err)
+{
+    ExprVec moved = {0};
+    TRY(substitute(c, project, &project->exprs, exprs, &moved, err));
+    *exprs = moved;
+    return OK;
+}
+
 Status node_reseat(Compiler *c, const Node *from, Node *to, ExprVec *exprs, Error *err)
 {
     ExprVec columns = {0}, moved = {0};

@@ -231,18 +231,58 @@ static Status state_outer(Emit *e, const Node *n, Side side, const Restrict *onl
     return OK;
 }
 
+/* ---- matches ------------------------------------------------------------------------------------------------ */
+
+typedef struct SeenSides { const Node *kept, *other; int kept_seen, other_seen; } SeenSides;
+
+static void see_side(void *ctx, const Expr *col)
+{
+    SeenSides *s = ctx;
+    s->kept_seen |= node_of(col) == s->kept;
+    s->other_seen |= node_of(col) == s->other;
+}
+
+/* Conditions by the sides that they name. */
+void split_match(Arena *a, const Node *n, const Node *kept, const Node *other, MatchParts *ret)
+{
+    *ret = (MatchParts){0};
+    for vec_each(Expr *, p, &n->preds) {
+        SeenSides s = { kept, other, 0, 0 };
+        expr_visit_columns(*p, see_side, &s);
+        vec_push(a, s.kept_seen && s.other_seen ? &ret->both : s.kept_seen ? &ret->kept : &ret->other, *p);
+    }
+}
+
+/* A row of `kept` has (NOT EXISTS: has not) a match in `from`, the rows of `other`.  Without a condition on both sides
+ * the subquery does not depend on the row: one look decides. */
+Status put_match(StrBuf *b, const Node *n, const Node *kept, const Node *other, const char *word, Str from, Error *err)
+{
+    MatchParts parts;
+    split_match(b->a, n, kept, other, &parts);
+    int alone = !parts.both.n && parts.kept.n;
+    const char *not_ = word[0] == 'N' ? "NOT " : "";
+    if (alone) {
+        sb_fmt(b, "%s((", not_);
+        TRY(put_conjuncts(b, &parts.kept, err));
+        sb_addc(b, ") IS TRUE AND ");
+    }
+    sb_fmt(b, "%s (SELECT 1 FROM " STR_FMT " n%d WHERE ", alone ? "EXISTS" : word, STR_ARG(from), other->id);
+    TRY(put_conjuncts(b, alone ? &parts.other : &n->preds, err));
+    sb_addc(b, alone ? "))" : ")");
+    return OK;
+}
+
 static Status state_semi(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
 {
+    Str other = {0};
     sb_addc(b, "SELECT ");
     put_columns(b, n, str_z(e->a, n->in.p[0]->ref.engine));
     sb_addc(b, " FROM ");
     TRY(sub(e, n->in.p[0], side, only, b, err));
-    sb_fmt(b, " WHERE %sEXISTS (SELECT 1 FROM ", n->anti ? "NOT " : "");
-    TRY(sub(e, n->in.p[1], side, NULL, b, err));
     sb_addc(b, " WHERE ");
-    TRY(put_conjuncts(b, &n->preds, err));
-    sb_addc(b, ")");
-    return OK;
+    TRY(state_sql(e, n->in.p[1], side, NULL, &other, err));
+    other = str_fmt(e->a, "(" STR_FMT ")", STR_ARG(other));
+    return put_match(b, n, n->in.p[0], n->in.p[1], n->anti ? "NOT EXISTS" : "EXISTS", other, err);
 }
 
 /* An aggregate's SELECT; `extra` (", x AS y") is more output for hidden columns. */

@@ -6,7 +6,7 @@
  * planned whole and may not be correlated.
  *   EXISTS q            semi(TRUE)               NOT EXISTS q     anti(TRUE)
  *   x IN q              semi(x = s)              x op ANY q       semi(x op s)
- *   x NOT IN q          anti(x = s), anti(s IS NULL), anti(x IS NULL): three joins that hash, not one that cannot
+ *   x NOT IN q          anti(s IS NULL), anti(x IS NULL), anti(x = s): joins that hash or need one look, not one that cannot
  *   x op ALL q          anti((x op s) IS NOT TRUE) */
 #include "ivm/ivm_int.h"
 
@@ -245,15 +245,14 @@ static Status plan_not_in(SemiBuild *b, const Expr *cond, Error *err)
         TRY(row_equality(b, cond, &all, err));
         return add_semi(b, KEEP_UNMATCHED, expr_is(b->c, OP_IS_FALSE, all, 1), err);
     }
-    TRY(row_equality(b, cond, &all, err));
-    TRY(add_semi(b, KEEP_UNMATCHED, all, err));
     TRY(output(b, 0, &r, err));
     if (expr_nullable(r))
         TRY(add_semi(b, KEEP_UNMATCHED, expr_is(b->c, OP_IS_NULL, r, 0), err));
     TRY(left_arg(b, cond->args.p[0], &l, err));
     if (expr_nullable(l))
         TRY(add_semi(b, KEEP_UNMATCHED, expr_is(b->c, OP_IS_NULL, l, 0), err));
-    return OK;
+    TRY(row_equality(b, cond, &all, err));
+    return add_semi(b, KEEP_UNMATCHED, all, err);
 }
 
 /* x op ANY q and x op ALL q; = ANY is IN, <> ALL is NOT IN. */

@@ -169,25 +169,94 @@ static LakeTable with_target(Rewrite *r)
     return t;
 }
 
-static Status rewrite_group(Rewrite *r, const Group *g, Error *err)
+/* Format 3: a row that moves keeps its id and the sequence number of its last change (spec "Row Lineage"). */
+enum { ROW_ID = 2147483540, LAST_UPDATED = 2147483539 };
+
+static IceFields hidden_fields(Rewrite *r)
+{
+    static IceType number = { .kind = ICE_LONG };
+    IceFields all = {0};
+
+    for (size_t i = 0; r->o.hidden && i < r->o.hidden->n; i++)
+        vec_push(r->a, &all, r->o.hidden->p[i]);
+    if (r->table.meta->format_version >= 3) {
+        vec_push(r->a, &all, ((IceField){ .id = ROW_ID, .name = S("_row_id"), .type = &number }));
+        vec_push(r->a, &all, ((IceField){ .id = LAST_UPDATED, .name = S("_last_updated_sequence_number"), .type = &number }));
+    }
+    return all;
+}
+
+static Status file_numbers(Rewrite *r, const Group *g, Str *ret, Error *err)
+{
+    StrBuf b = sb_new(r->a);
+
+    for (size_t i = 0; i < g->tasks.n; i++) {
+        const IceEntry *e = g->tasks.p[i]->data;
+        Str local;
+        TRY(store_local_path(r->lake->store, r->a, e->file.path, &local, err));
+        sb_addc(&b, i ? ", (" : "(");
+        sql_lit(&b, local);
+        if (e->file.first_row_id.has)
+            sb_fmt(&b, ", CAST(%lld AS BIGINT)", (long long)e->file.first_row_id.v);
+        else
+            sb_addc(&b, ", CAST(NULL AS BIGINT)");
+        sb_fmt(&b, ", CAST(%lld AS BIGINT))", (long long)e->sequence_number.v);
+    }
+    *ret = sb_str(&b);
+    return OK;
+}
+
+/* The scan with the lineage columns filled where the files leave them to be inherited. */
+static Status with_lineage(Rewrite *r, const Group *g, const IceFields *hidden, Str scan, Str *ret, Error *err)
+{
+    BoundColumns cols = {0};
+    StrBuf b = sb_new(r->a);
+    Str numbers;
+
+    TRY(lake_columns(r->a, ice_current_schema(r->table.meta), &cols, err));
+    TRY(file_numbers(r, g, &numbers, err));
+    sb_addc(&b, "SELECT ");
+    for (size_t i = 0; i < cols.n; i++)
+        sb_fmt(&b, "q." STR_FMT ", ", STR_ARG(sql_ident_str(r->a, cols.p[i].engine)));
+    for (size_t i = 0; i + 2 < hidden->n; i++)
+        sb_fmt(&b, "q." STR_FMT ", ", STR_ARG(sql_ident_str(r->a, hidden->p[i].name)));
+    sb_addc(&b, "coalesce(q._row_id, f.first_row_id + q.__pos) AS _row_id, "
+                "coalesce(q._last_updated_sequence_number, f.number) AS _last_updated_sequence_number FROM (");
+    sb_fmt(&b, STR_FMT ") q JOIN (VALUES " STR_FMT ") f(file, first_row_id, number) ON q.__file = f.file", STR_ARG(scan), STR_ARG(numbers));
+    *ret = sb_str(&b);
+    return OK;
+}
+
+static Status write_group(Rewrite *r, const Group *g, const StrVec *paths, LakeFiles *made, Error *err)
 {
     const IceSchema *s = ice_current_schema(r->table.meta);
     LakeTable target = with_target(r);
-    StrVec paths = {0};
-    LakeFiles made = {0};
+    IceFields hidden = hidden_fields(r);
+    int lineage = r->table.meta->format_version >= 3;
+    LakeScan scan = { .snapshot = r->snapshot, .schema = s, .hidden = &hidden, .only_files = paths, .positions = lineage };
+    LakeWrite w = { .table = &target, .schema = s, .hidden = &hidden, .order_by = r->order_by };
     LakeRelation rel = {0};
     int64_t rows;
+
+    TRY(lake_scan(r->lake, r->a, r->c, &r->table, &scan, &rel, err));
+    Str sql = rel.sql;
+    Status done = lineage ? with_lineage(r, g, &hidden, rel.sql, &sql, err) : OK;
+    if (done == OK)
+        done = lake_write(r->lake, r->a, r->c, &w, sql, made, &rows, err);
+    lake_relation_drop(r->c, &rel);
+    return done;
+}
+
+static Status rewrite_group(Rewrite *r, const Group *g, Error *err)
+{
+    StrVec paths = {0};
+    LakeFiles made = {0};
 
     for (size_t i = 0; i < g->tasks.n; i++) {
         vec_push(r->a, &paths, g->tasks.p[i]->data->file.path);
         vec_push(r->a, &r->change.remove_data, g->tasks.p[i]->data->file.path);
     }
-    LakeScan scan = { .snapshot = r->snapshot, .schema = s, .hidden = r->o.hidden, .only_files = &paths };
-    LakeWrite w = { .table = &target, .schema = s, .hidden = r->o.hidden, .order_by = r->order_by };
-    TRY(lake_scan(r->lake, r->a, r->c, &r->table, &scan, &rel, err));
-    Status done = lake_write(r->lake, r->a, r->c, &w, rel.sql, &made, &rows, err);
-    lake_relation_drop(r->c, &rel);
-    TRY(done);
+    TRY(write_group(r, g, &paths, &made, err));
     for (size_t i = 0; i < made.n; i++) {
         if (r->o.order && r->o.order->id > 0)
             made.p[i].file.sort_order_id = SOME_I32(r->o.order->id);

@@ -22,7 +22,7 @@ static Status schema_of_defs(Run *r, const ColumnDefs *defs, IceSchema **ret, Er
         IceField f = { .id = (int32_t)i + 1, .name = d->name, .required = d->not_null, .doc = d->comment, .has_doc = d->comment.n > 0 };
         for (size_t k = 0; k < i; k++)
             if (str_ieq(defs->p[k].name, d->name)) {
-                FAIL(err, E_INVALID, "[COLUMN_ALREADY_EXISTS] The column `" STR_FMT "` already exists. Choose another name or rename the existing column.", STR_ARG(d->name));
+                RAISE(err, E_INVALID, "[COLUMN_ALREADY_EXISTS] The column `" STR_FMT "` already exists. Choose another name or rename the existing column.", STR_ARG(d->name));
                 err->position = d->position;
                 return E_INVALID;
             }

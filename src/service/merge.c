@@ -148,7 +148,7 @@ static Status check_cardinality(Merge *m, Str joined, Error *err)
     TRY(duck_scalar_i64(r->c, sql, &twice, &has, err));
     if (!twice)
         return OK;
-    FAIL(err, E_INVALID, "[MERGE_CARDINALITY_VIOLATION] The ON search condition of the MERGE statement matched a single row from the target table with multiple rows of the source table.");
+    RAISE(err, E_INVALID, "[MERGE_CARDINALITY_VIOLATION] The ON search condition of the MERGE statement matched a single row from the target table with multiple rows of the source table.");
     memcpy(err->sqlstate, "23K01", 6);
     return E_INVALID;
 }

@@ -123,6 +123,8 @@ Status session_parse(Session *ss, Arena *a, Str text, Batch **ret, size_t *n, Er
     return OK;
 }
 
+int batch_nparams(const Batch *b) { return b->stmts.n ? b->stmts.p[0]->nparams : 0; }
+
 /* ---- dispatch --------------------------------------------------------------------------------------------------------------------- */
 
 static Status do_transaction(Run *r, Rows *rows, Error *err UNUSED)
@@ -157,7 +159,7 @@ static Status do_prepare(Run *r, Rows *rows, Error *err)
 
     if (r->st->kind == ST_DEALLOCATE) {
         if (name.n && !map_del(&ss->prepared, name)) {
-            FAIL(err, E_NOT_FOUND, "prepared statement \"" STR_FMT "\" does not exist", STR_ARG(name));
+            RAISE(err, E_NOT_FOUND, "prepared statement \"" STR_FMT "\" does not exist", STR_ARG(name));
             memcpy(err->sqlstate, "26000", 6);
             return E_NOT_FOUND;
         }
@@ -187,7 +189,7 @@ static Status refuse_in_failed(Session *ss, const Stmt *st, Error *err)
 {
     if (ss->tx != 'E' || st->kind == ST_ROLLBACK || st->kind == ST_COMMIT)
         return OK;
-    FAIL(err, E_INVALID, "current transaction is aborted, commands ignored until end of transaction block");
+    RAISE(err, E_INVALID, "current transaction is aborted, commands ignored until end of transaction block");
     memcpy(err->sqlstate, "25P02", 6);
     return E_INVALID;
 }
@@ -281,6 +283,7 @@ void rows_close(Rows *r)
     if (!r)
         return;
     Session *ss = r->run.ss;
+    copy_abandon(r);
     duck_result_free(r->result);
     pthread_mutex_lock(&ss->lock);
     if (ss->conn == r->run.c)
