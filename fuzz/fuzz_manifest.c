@@ -13,7 +13,7 @@ static const char *const METADATA =
     "{\"id\":1,\"name\":\"id\",\"type\":\"long\",\"required\":false},{\"id\":2,\"name\":\"r\",\"type\":\"string\",\"required\":false},"
     "{\"id\":3,\"name\":\"d\",\"type\":\"decimal(9,2)\",\"required\":false}]}],\"default-spec-id\":1,\"partition-specs\":["
     "{\"spec-id\":0,\"fields\":[]},{\"spec-id\":1,\"fields\":[{\"name\":\"r\",\"transform\":\"identity\",\"source-id\":2,\"field-id\":1000},"
-    "{\"name\":\"d\",\"transform\":\"truncate[10]\",\"source-id\":3,\"field-id\":1001}]}],\"last-partition-id\":1001,"
+    "{\"name\":\"d\",\"transform\":\"truncate[10]\",\"source-id\":3,\"field-id\":1001}]}],\"last-partition-id\":1001,\"sort-orders\":[{\"order-id\":0,\"fields\":[]}],\"default-sort-order-id\":0,"
     "\"snapshots\":[{\"snapshot-id\":1,\"sequence-number\":1,\"timestamp-ms\":1,\"manifest-list\":\"s3://w/x\"}]}";
 
 static void predicate(Arena *a, IcePredicates *where)

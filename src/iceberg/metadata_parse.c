@@ -31,6 +31,22 @@ static Status head(const Json *j, IceMetadata *m, Error *err)
     return OK;
 }
 
+/* What v1 may leave out, later versions may not. */
+static Status members_of_v2(const Json *j, const IceMetadata *m, Error *err)
+{
+    static const char *const LISTS[] = { "schemas", "partition-specs", "sort-orders" };
+    static const char *const NUMBERS[] = { "current-schema-id", "default-spec-id", "default-sort-order-id", "last-partition-id",
+                                           "last-sequence-number" };
+
+    for (size_t i = 0; m->format_version > 1 && i < COUNT_OF(LISTS); i++)
+        if (!json_is(json_get(j, LISTS[i]), JSON_ARRAY))
+            return FAIL(err, E_INVALID, "%s must exist in format v%d", LISTS[i], m->format_version);
+    for (size_t i = 0; m->format_version > 1 && i < COUNT_OF(NUMBERS); i++)
+        if (!json_is(json_get(j, NUMBERS[i]), JSON_INT))
+            return FAIL(err, E_INVALID, "%s must exist in format v%d", NUMBERS[i], m->format_version);
+    return OK;
+}
+
 static Status schemas(Arena *a, const Json *j, IceMetadata *m, Error *err)
 {
     const Json *list = json_get(j, "schemas");
@@ -184,6 +200,7 @@ static Status parse(Arena *a, const Json *j, IceMetadata *m, Error *err)
     if (!json_is(j, JSON_OBJECT))
         return FAIL(err, E_INVALID, "Cannot parse metadata from a non-object");
     TRY(head(j, m, err));
+    TRY(members_of_v2(j, m, err));
     TRY(schemas(a, j, m, err));
     TRY(specs(a, j, m, err));
     TRY(orders(a, j, m, err));

@@ -111,6 +111,43 @@ static void test_round_trip(void **state)
     }
 }
 
+static void test_missing_members(void **state)
+{
+    static const char *const NEEDED[] = { "format-version", "table-uuid", "location", "last-updated-ms", "last-column-id", "schemas",
+        "current-schema-id", "partition-specs", "default-spec-id", "last-partition-id", "sort-orders", "default-sort-order-id",
+        "last-sequence-number" };
+    Arena *a = *state;
+    IceMetadata *back;
+    Error err;
+
+    for (size_t i = 0; i < COUNT_OF(NEEDED); i++) {
+        Json *j = ice_metadata_json(a, table(a, 2));
+        assert_true(json_del(j, str_c(NEEDED[i])));
+        assert_status(ice_metadata_parse(a, json_text(a, j), &back, &err), E_INVALID);
+        assert_non_null(strstr(err.message, NEEDED[i]));
+    }
+    assert_status(ice_metadata_parse(a, S("{\"format-version\":4}"), &back, &err), E_UNSUPPORTED);
+    assert_status(ice_metadata_parse(a, S("[]"), &back, &err), E_INVALID);
+}
+
+static void test_v1_without_lists(void **state)
+{
+    Arena *a = *state;
+    IceMetadata *back;
+    Error err;
+    Json *j = ice_metadata_json(a, table(a, 1));
+    static const char *const LATER[] = { "schemas", "current-schema-id", "partition-specs", "default-spec-id", "last-partition-id",
+        "sort-orders", "default-sort-order-id", "refs", "table-uuid" };
+
+    for (size_t i = 0; i < COUNT_OF(LATER); i++)
+        json_del(j, str_c(LATER[i]));
+    json_del(json_at(json_get(j, "partition-spec"), 0), S("field-id"));
+    assert_ok(ice_metadata_parse(a, json_text(a, j), &back, &err), &err);
+    assert_int_equal(back->last_partition_id, 1000);
+    assert_int_equal(back->specs.p[0]->fields.p[0].field_id, 1000);
+    assert_int_equal(ice_current_schema(back)->fields.n, 4);
+}
+
 static void test_format_version_property(void **state)
 {
     Arena *a = *state;
@@ -418,7 +455,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-        T(test_fresh_ids), T(test_round_trip), T(test_format_version_property), T(test_types_by_version), T(test_bad_schemas),
+        T(test_fresh_ids), T(test_round_trip), T(test_missing_members), T(test_v1_without_lists), T(test_format_version_property), T(test_types_by_version), T(test_bad_schemas),
         T(test_no_effect), T(test_schema_updates), T(test_spec_updates), T(test_order_updates), T(test_format_updates),
         T(test_create_from_updates), T(test_snapshot_and_main), T(test_intermediate_snapshots), T(test_rollback_and_removal),
         T(test_v3_row_ids), T(test_metadata_log_length), T(test_unsigned_ids), T(test_requirements), T(test_locations),

@@ -16,7 +16,7 @@ static const char *const METADATA =
     "{\"spec-id\":0,\"fields\":[]},{\"spec-id\":1,\"fields\":[{\"name\":\"r x\",\"transform\":\"identity\",\"source-id\":2,\"field-id\":1000},"
     "{\"name\":\"d\",\"transform\":\"truncate[10]\",\"source-id\":3,\"field-id\":1001},"
     "{\"name\":\"id\",\"transform\":\"identity\",\"source-id\":1,\"field-id\":1002},"
-    "{\"name\":\"gone\",\"transform\":\"zorder\",\"source-id\":77,\"field-id\":1003}]}],\"last-partition-id\":1003,"
+    "{\"name\":\"gone\",\"transform\":\"zorder\",\"source-id\":77,\"field-id\":1003}]}],\"last-partition-id\":1003,\"sort-orders\":[{\"order-id\":0,\"fields\":[]}],\"default-sort-order-id\":0,"
     "\"snapshots\":[{\"snapshot-id\":1,\"sequence-number\":1,\"timestamp-ms\":1,\"manifest-list\":\"s3://w/x\"}]}";
 
 static int setup(void **state)
