@@ -156,12 +156,16 @@ Status ice_metadata_apply(Arena *a, const IceMetadata *m, Str previous_location,
 {
     Build b = { .a = a, .m = m ? copy_of(a, m) : empty(a, ups), .now = now_ms, .changed = !m };
 
+    /* Time never goes back, whatever a writer's clock said: the reference refuses to read such metadata. */
+    if (m)
+        b.now = max_i64(now_ms, m->last_updated_ms);
+
     for vec_each(const IceUpdate, u, ups)
         TRY(apply_one(&b, u, err));
     TRY(complete(&b, err));
     ice_finish_snapshot_log(&b);
     if (b.changed && !b.timed)
-        b.m->last_updated_ms = now_ms;
+        b.m->last_updated_ms = b.now;
     if (b.changed && m)
         log_previous(&b, m, previous_location);
     *changed = b.changed;

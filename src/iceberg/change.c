@@ -26,7 +26,7 @@ void ice_commit_init(Commit *c, Arena *a, Store *st, const IceMetadata *m, const
 const IceSnapshot *ice_branch_head(const IceMetadata *m, Str branch)
 {
     const IceRef *r = ice_ref(m, branch.n ? branch : ICE_MAIN);
-    return r ? ice_snapshot(m, r->snapshot_id) : NULL;
+    return r ? ice_snapshot(m, r->snapshot_id) : ice_current_snapshot(m);
 }
 
 /* ---- is the change itself sound? ------------------------------------------------------------------------------- */
@@ -231,7 +231,7 @@ static void make_updates(Commit *c, IceSnapshot *s, IceUpdates *ups, IceRequirem
     Str branch = c->ch->branch.n ? c->ch->branch : ICE_MAIN;
     const IceRef *old = ice_ref(c->m, branch);
     IceRef ref = old ? *old : (IceRef){ .name = branch, .type = S("branch") };
-    OptI64 expected = c->parent ? SOME_I64(c->parent->id) : (OptI64){ 0 };
+    OptI64 expected = old ? SOME_I64(old->snapshot_id) : (OptI64){ 0 };
 
     ref.snapshot_id = s->id;
     vec_push(c->a, ups, ((IceUpdate){ .kind = UP_ADD_SNAPSHOT, .snapshot = s }));

@@ -10,7 +10,7 @@ typedef struct Commit {
     Store *st;
     const IceMetadata *m;
     const IceChange *ch;
-    const IceSnapshot *parent;               /* NULL: the branch does not exist yet */
+    const IceSnapshot *parent;               /* NULL: there is no snapshot yet */
     StrVec *written;
     int64_t id, sequence_number;
     Str uuid;
@@ -34,7 +34,7 @@ NODISCARD Status ice_check_specs(const IceMetadata *m, const IceManifests *list,
 /* E_CONFLICT when what others committed since the base forbids this change. */
 NODISCARD Status ice_commit_check(Commit *c, Error *err);
 void ice_commit_summary(Commit *c, IceSnapshot *s);
-/* The branch's head. */
+/* The branch's head; a branch that is not there yet starts at main's. NULL: nothing yet. */
 const IceSnapshot *ice_branch_head(const IceMetadata *m, Str branch);
 /* Manifest list, snapshot, updates and requirements for c's manifests. */
 NODISCARD Status ice_commit_finish(Commit *c, int64_t now_ms, IceUpdates *ups, IceRequirements *rqs, Error *err);

@@ -244,9 +244,9 @@ typedef struct IceChange {                             /* everything folded into
     int check_conflicts;                               /* validate against snapshots that came after `base` */
     int replace_all;                                   /* everything live is removed (INSERT OVERWRITE, full refresh) */
     IceIsolation isolation;
-    OptI64 base_snapshot;                              /* what the writer read */
+    OptI64 base_snapshot;                              /* what the writer read; absent: it saw an empty table */
     Props summary;                                     /* extra keys (refresh-state, …) */
-    Str branch;                                        /* empty: main */
+    Str branch;                                        /* empty: main; a new one starts at main's snapshot */
     OptI32 schema_id;                                  /* default: current */
     int stage_only;                                    /* no ref moves */
     OptI64 data_sequence_number;                       /* of added data files; default: the snapshot's. A rewrite that must not outrun

@@ -32,6 +32,7 @@ static IceMetadata *table(Arena *a, int version)
     assert_ok(ice_spec_parse(a, json(a, "{\"fields\":[{\"source-id\":40,\"name\":\"d_month\",\"transform\":\"month\"}]}"), &t.spec, &err), &err);
     assert_ok(ice_order_parse(a, json(a, "{\"order-id\":1,\"fields\":[{\"source-id\":30,\"transform\":\"identity\",\"direction\":\"desc\",\"null-order\":\"nulls-last\"}]}"), &t.order, &err), &err);
     assert_ok(ice_metadata_new(a, &t, &m, &err), &err);
+    m->last_updated_ms = 1;
     return m;
 }
 
@@ -209,6 +210,9 @@ static void test_no_effect(void **state)
     assert_int_equal(CHANGED, 1);
     assert_str(LAST->metadata_log.p[0].file, "s3://w/t/metadata/old.json");
     assert_int_equal(LAST->last_updated_ms, 77);
+    m->last_updated_ms = 1000;
+    applied(a, m, "[{\"action\":\"set-properties\",\"updates\":{\"k\":\"v\"}}]");
+    assert_int_equal(LAST->last_updated_ms, 1000);
     assert_false(props_has(&m->properties, S("k")));
 }
 

@@ -454,6 +454,43 @@ static void test_branches(void **state)
     assert_int_equal(scan(e).tasks.n, 1);
     assert_non_null(ice_ref(e->m, S("audit")));
     assert_int_equal(e->m->snapshot_log.n, 1);
+    IceScan on_branch;
+    const IceSnapshot *head = ice_snapshot(e->m, ice_ref(e->m, S("audit"))->snapshot_id);
+    assert_ok(ice_scan(e->a, e->s, e->m, head, NULL, &on_branch, &e->err), &e->err);
+    assert_int_equal(on_branch.tasks.n, 2);
+    assert_ok(commit(e, &ch), &e->err);
+    ch.stage_only = 1;
+    int64_t before = e->m->current_snapshot_id.v;
+    assert_ok(commit(e, &ch), &e->err);
+    assert_int_equal(e->m->current_snapshot_id.v, before);
+    assert_int_equal(e->m->snapshots.n, 4);
+}
+
+/* A rewrite keeps its data older than the equality deletes that came meanwhile; deletes older than all data go. */
+static void test_rewrite_keeps_age(void **state)
+{
+    Env *e = *state;
+    IceChange del = { .operation = S("delete") }, rewrite = { .operation = S("replace"), .data_sequence_number = SOME_I64(1) };
+    IceScan s;
+
+    append(e, "s3://w/t/data/a", "eu", 3);
+    vec_push(e->a, &del.add_deletes, delete_file(e, CONTENT_EQUALITY_DELETES, "s3://w/t/data/eq", "eu", ""));
+    assert_ok(commit(e, &del), &e->err);
+    vec_push(e->a, &rewrite.remove_data, S("s3://w/t/data/a"));
+    vec_push(e->a, &rewrite.add_data, data_file(e, "s3://w/t/data/a2", "eu", 3));
+    assert_ok(commit(e, &rewrite), &e->err);
+    s = scan(e);
+    assert_int_equal(s.tasks.p[0].data->sequence_number.v, 1);
+    assert_int_equal(s.tasks.p[0].data->file_sequence_number.v, 3);
+    assert_int_equal(s.tasks.p[0].deletes.n, 1);
+    IceChange fresh = { .operation = S("replace") };
+    vec_push(e->a, &fresh.remove_data, S("s3://w/t/data/a2"));
+    vec_push(e->a, &fresh.add_data, data_file(e, "s3://w/t/data/a3", "eu", 2));
+    assert_ok(commit(e, &fresh), &e->err);
+    s = scan(e);
+    assert_int_equal(s.tasks.p[0].deletes.n, 0);
+    assert_str(total(e, "removed-equality-delete-files"), "1");
+    assert_str(total(e, "total-delete-files"), "0");
 }
 
 /* ---- a failing store --------------------------------------------------------------------------------------------------- */
@@ -501,7 +538,7 @@ int main(void)
         BOTH(test_append), BOTH(test_append_twice_same_path), BOTH(test_append_wrong_partition), BOTH(test_prune_by_summary_and_stats), BOTH(test_overwrite),
         BOTH(test_remove_missing), BOTH(test_replace_all), BOTH(test_row_delta), BOTH(test_merging),
         BOTH(test_conflicting_append), BOTH(test_conflicting_delete), BOTH(test_base_out_of_history), BOTH(test_lost_race),
-        BOTH(test_branches), BOTH(test_failing_store),
+        BOTH(test_branches), BOTH(test_rewrite_keeps_age), BOTH(test_failing_store),
         cmocka_unit_test_setup_teardown(test_vectors_replace_each_other, setup_v3, teardown),
         cmocka_unit_test_setup_teardown(test_row_ids, setup_v3, teardown),
         cmocka_unit_test_setup_teardown(test_upgraded_table_gets_row_ids, setup_v2, teardown),
