@@ -143,6 +143,12 @@ static void test_history_length(void **state)
     assert_int_equal(LAST->versions.n, 3);
     assert_int_equal(LAST->current_version_id, 8);
     assert_int_equal(LAST->version_log.n, 3);
+    IceView *three = LAST;
+    applies(a, three, "[{\"action\":\"set-properties\",\"updates\":{\"version.history.num-entries\":\"1\"}},"
+                      "{\"action\":\"set-current-view-version\",\"view-version-id\":6}]");
+    assert_int_equal(LAST->versions.n, 1);
+    assert_int_equal(LAST->versions.p[0]->id, 6);
+    LAST = three;
     applies(a, LAST, "[{\"action\":\"remove-properties\",\"removals\":[\"comment\"]}]");
     assert_int_equal(CHANGED, 1);
     fails(a, LAST, "[]", "[{\"action\":\"set-properties\",\"updates\":{\"version.history.num-entries\":\"0\"}}]", E_INVALID, "must be positive but was 0");

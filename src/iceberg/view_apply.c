@@ -341,11 +341,12 @@ static Status expire_versions(Build *b, Error *err)
     IceViewVersion **sorted = arena_array(b->a, IceViewVersion *, b->v->versions.n);
     memcpy(sorted, b->v->versions.p, b->v->versions.n * sizeof *sorted);
     qsort(sorted, b->v->versions.n, sizeof *sorted, by_id_down);
-    int32_t current = b->v->current_version_id;
-    bool current_in = false;
-    for (size_t i = 0; i < limit; i++)
-        current_in |= sorted[i]->id == current;
-    int32_t lowest = sorted[current_in ? limit - 1 : limit - 2]->id;
+    int32_t current = b->v->current_version_id, lowest = INT32_MAX;
+    for (size_t i = 0, kept = 1; kept < limit; i++)
+        if (sorted[i]->id != current) {
+            lowest = sorted[i]->id;
+            kept++;
+        }
     for (size_t i = 0; i < b->v->versions.n; i++) {
         IceViewVersion *v = b->v->versions.p[i];
         if (v->id >= lowest || v->id == current)
