@@ -40,6 +40,9 @@ typedef struct Endpoints { Str lake, sql, manage; int64_t pid; } Endpoints;
 NODISCARD Status endpoints_read(Arena *a, Str dir, Endpoints *ret, Error *err);                  /* E_NOT_FOUND: no server has run here */
 NODISCARD Status credentials_read(Arena *a, Str dir, Str profile, Str *id, Str *secret, Error *err);
 
+/* A connection to the SQL door as the data folder's root; the caller finishes it. NULL: said why on standard error. */
+struct pg_conn *server_connect(Config *c, const char *database, const StrVec *conf);
+
 int cmd_serve(Config *c);
 int cmd_sql(Config *c, Args *args);
 int cmd_status(Config *c, Args *args);

@@ -193,34 +193,36 @@ static void add_option(StrBuf *b, Str key, Str value)
         }
 }
 
-static int connect_to(Client *cl, const char *database, const StrVec *conf)
+PGconn *server_connect(Config *c, const char *database, const StrVec *conf)
 {
-    Arena *a = cl->c->a;
+    Arena *a = c->a;
     StrBuf options = sb_new(a);
     Str id, secret, key, value;
     Endpoints e;
     Error err;
 
-    if (endpoints_read(a, cl->c->data, &e, &err) != OK || credentials_read(a, cl->c->data, S("default"), &id, &secret, &err) != OK) {
+    if (endpoints_read(a, c->data, &e, &err) != OK || credentials_read(a, c->data, S("default"), &id, &secret, &err) != OK) {
         fprintf(stderr, "firn: %s\n", err.message);
-        return EXIT_NO_SERVER;
+        return NULL;
     }
-    for (size_t i = 0; i < conf->n; i++) {
-        if (!str_cut(conf->p[i], '=', &key, &value))
-            return usage_error("--conf " STR_FMT ": not of the form K=V", STR_ARG(conf->p[i]));
+    for (size_t i = 0; conf && i < conf->n; i++) {
+        if (!str_cut(conf->p[i], '=', &key, &value)) {
+            usage_error("--conf " STR_FMT ": not of the form K=V", STR_ARG(conf->p[i]));
+            return NULL;
+        }
         add_option(&options, key, value);
     }
     Str address = str_from(e.sql, sizeof "postgres://" - 1);
     ptrdiff_t colon = str_rchr(address, ':');
     const char *const keys[] = { "host", "port", "user", "password", "dbname", "application_name", "options", NULL };
     const char *const values[] = { str_z(a, str_sub(address, 0, (size_t)max_i64(0, colon))), str_z(a, str_from(address, (size_t)(colon + 1))), str_z(a, id), str_z(a, secret),
-                                   database, "firn sql", sb_str(&options).p, NULL };
-    cl->pg = PQconnectdbParams(keys, values, 0);
-    if (PQstatus(cl->pg) != CONNECTION_OK) {
-        fputs(PQerrorMessage(cl->pg), stderr);
-        return EXIT_NO_SERVER;
-    }
-    return EXIT_DONE;
+                                   database, "firn", sb_str(&options).p, NULL };
+    PGconn *pg = PQconnectdbParams(keys, values, 0);
+    if (PQstatus(pg) == CONNECTION_OK)
+        return pg;
+    fputs(PQerrorMessage(pg), stderr);
+    PQfinish(pg);
+    return NULL;
 }
 
 int cmd_sql(Config *c, Args *args)
@@ -245,9 +247,10 @@ int cmd_sql(Config *c, Args *args)
         else
             return usage_error("sql: unknown argument '%s'", args->v[args->at]);
     }
-    int code = connect_to(&cl, database, &conf);
-    if (code == EXIT_DONE)
-        code = text ? (run_text(&cl, text) ? EXIT_DONE : EXIT_NO) : file ? run_file(&cl, file) : interactive(&cl);
+    cl.pg = server_connect(c, database, &conf);
+    if (!cl.pg)
+        return EXIT_NO_SERVER;
+    int code = text ? (run_text(&cl, text) ? EXIT_DONE : EXIT_NO) : file ? run_file(&cl, file) : interactive(&cl);
     PQfinish(cl.pg);
     return code;
 }

@@ -5,9 +5,8 @@
  * being written at this moment. */
 #include "main/main_int.h"
 
+#include <libpq-fe.h>
 #include <stdio.h>
-
-typedef struct Names { StrVec wanted, seen; } Names;
 
 static Str full_name(Arena *a, Service *s, const CatRelation *r)
 {
@@ -76,6 +75,46 @@ static int verify_all(Service *s, const VerifyOptions *o, const StrVec *wanted)
     return worst;
 }
 
+/* ---- a running server ------------------------------------------------------------------------------------------------------ */
+
+static int print_found(const PGresult *r, Arena *a, const StrVec *wanted, int *worst)
+{
+    int checked = 0;
+
+    for (int i = 0; i < PQntuples(r); i++) {
+        const char *name = PQgetvalue(r, i, 0), *status = PQgetvalue(r, i, 1), *found = PQgetvalue(r, i, 2);
+        if (!named(a, wanted, str_c(name)))
+            continue;
+        checked++;
+        printf("%s %s%s%s\n", name, strcmp(status, "unchecked") == 0 ? "could not be checked" : status, *found ? ": " : "", found);
+        if (strcmp(status, "unchecked") == 0)
+            *worst = *worst == EXIT_NO ? EXIT_NO : EXIT_USAGE;
+        else if (strcmp(status, "proven") != 0)
+            *worst = EXIT_NO;
+    }
+    return checked;
+}
+
+static int ask_server(Config *c, const VerifyOptions *o, const StrVec *wanted)
+{
+    PGconn *pg = server_connect(c, "spark", NULL);
+    int worst = EXIT_DONE;
+
+    if (!pg)
+        return EXIT_NO_SERVER;
+    PGresult *r = PQexec(pg, o->deep ? "CALL glue_catalog.system.verify(deep => true)" : "CALL glue_catalog.system.verify()");
+    if (PQresultStatus(r) != PGRES_TUPLES_OK) {
+        fputs(PQresultErrorMessage(r), stderr);
+        worst = EXIT_USAGE;
+    } else if (!print_found(r, c->a, wanted, &worst) && wanted->n) {
+        fprintf(stderr, "firn: no materialized view of that name\n");
+        worst = EXIT_USAGE;
+    }
+    PQclear(r);
+    PQfinish(pg);
+    return worst;
+}
+
 int cmd_verify(Config *c, Args *args)
 {
     VerifyOptions o = {0};
@@ -93,7 +132,10 @@ int cmd_verify(Config *c, Args *args)
             vec_push(c->a, &wanted, str_c(args->v[args->at++]));
     log_setup(LOG_ERROR, false);
     config_service(c, &so);
-    if (service_open(&so, &s, &err) != OK) {
+    Status st = service_open(&so, &s, &err);
+    if (st == E_CONFLICT)                             /* the folder is in use */
+        return ask_server(c, &o, &wanted);
+    if (st != OK) {
         fprintf(stderr, "firn: %s\n", err.message);
         return EXIT_USAGE;
     }

@@ -56,5 +56,6 @@ NODISCARD Status call_cherrypick_snapshot(Call *c, Error *err);
 NODISCARD Status call_publish_changes(Call *c, Error *err);
 NODISCARD Status call_fast_forward(Call *c, Error *err);
 NODISCARD Status call_ancestors_of(Call *c, Error *err);
+NODISCARD Status call_verify(Call *c, Error *err);
 
 #endif
