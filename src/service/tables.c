@@ -130,9 +130,11 @@ static void delete_files(const SvcCall *c, const StrVec *files)
     CatRelation other = {0};
     Error ignored;
 
-    for vec_each(Str, f, files)
-        if (cat_relation_by_location(c->ctx->catalog, c->a, *f, &other, &ignored) == E_NOT_FOUND)
+    for vec_each(Str, f, files) {
+        Status s = cat_relation_by_location(c->ctx->catalog, c->a, *f, &other, &ignored);
+        if (s == E_NOT_FOUND || (s == OK && other.kind == REL_VIEW))
             (void)!store_delete(c->ctx->store, *f, &ignored);
+    }
 }
 
 static bool has_private_bucket(const SvcCall *c, const CatRelation *r, Location *l)

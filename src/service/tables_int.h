@@ -29,6 +29,8 @@ NODISCARD Status tables_must_be_free(const SvcCall *c, const SvcName *name, RelK
 NODISCARD Status tables_location_allowed(const SvcCall *c, Str uri, int64_t self, Error *err);
 /* As above, but a relation at exactly this place is fine unless it is protected (one metadata file registered twice). */
 NODISCARD Status tables_location_shareable(const SvcCall *c, Str uri, Error *err);
+/* A view has no data: it may lie where a regular relation does, not where a managed one does. */
+NODISCARD Status tables_view_location_allowed(const SvcCall *c, Str uri, Error *err);
 NODISCARD Status tables_readable(const SvcCall *c, Str uri, Error *err);
 /* Where a new table or view goes when nobody says where. Makes the bucket if it is the catalog's own. */
 NODISCARD Status tables_default_location(const SvcCall *c, const CatNamespace *ns, Str name, Str uuid, Str *ret, Error *err);

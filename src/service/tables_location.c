@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tables_location.c - where relations may keep their files.
  *
- * Invariants: (1) no relation's storage lies inside another's, so an object has one owner; (2) a metadata file is written only where
+ * Invariants: (1) no table's storage lies inside another's, so an object has one owner (views own no data: they may lie in regular ones); (2) a metadata file is written only where
  * its principal may write; (3) file: locations are under the configured folder and for the account root alone. */
 #include "service/tables_int.h"
 
@@ -75,6 +75,23 @@ Status tables_location_allowed(const SvcCall *c, Str uri, int64_t self, Error *e
         return s;
     s = cat_relation_below(c->ctx->catalog, c->a, uri, &r, err);
     if (s == OK && r.id != self)
+        return taken(c, uri, &r, "holds", err);
+    return s == E_NOT_FOUND ? OK : s;
+}
+
+Status tables_view_location_allowed(const SvcCall *c, Str uri, Error *err)
+{
+    CatRelation r = {0};
+    CatMview v = {0};
+
+    TRY(place_allowed(c, ACT_OBJECT_PUT, uri, err));
+    Status s = cat_relation_by_location(c->ctx->catalog, c->a, uri, &r, err);
+    if (s == OK)
+        TRY(tables_ask(c, ACT_WRITE_DATA, &r, NULL, err));
+    else if (s != E_NOT_FOUND)
+        return s;
+    s = cat_relation_below(c->ctx->catalog, c->a, uri, &r, err);            /* a managed one comes first */
+    if (s == OK && r.kind == REL_MVIEW && cat_mview_get(c->ctx->catalog, c->a, r.id, &v, err) == OK && v.managed)
         return taken(c, uri, &r, "holds", err);
     return s == E_NOT_FOUND ? OK : s;
 }

@@ -64,7 +64,7 @@ static Status plan_view(const SvcCall *c, const SvcNewView *v, IceView **ret, Er
     if (location.n == 0)
         TRY(tables_default_location(c, &ns, v->name.name, uuid_v4(c->a), &location, err));
     else
-        TRY(tables_location_allowed(c, location, 0, err));
+        TRY(tables_view_location_allowed(c, location, err));
     while (location.n > 1 && location.p[location.n - 1] == '/')
         location.n--;
     return ice_view_new(c->a, location, v->schema, v->version, &v->properties, clock_ms(), ret, err);
@@ -95,7 +95,7 @@ static Status commit_once(const SvcCall *c, const SvcName *name, const Json *rqs
     if (!changed)
         return OK;
     if (!str_eq(base->location, ret->view->location))
-        TRY(tables_location_allowed(c, ret->view->location, ret->relation.id, err));
+        TRY(tables_view_location_allowed(c, ret->view->location, err));
     Str file = ice_view_next_location(c->a, ret->view, ret->relation.metadata_location);
     TRY(tables_metadata_allowed(c, file, ret->view->location, ret->relation.id, err));
     CatChange ch = { .kind = CH_SWAP, .relation = &ret->relation, .expected = ret->relation.metadata_location, .next = file,
@@ -157,7 +157,7 @@ Status svc_view_register(const SvcCall *c, const SvcName *name, Str metadata_loc
     TRY(tables_must_be_free(c, name, REL_VIEW, err));
     TRY(tables_readable(c, metadata_location, err));
     TRY(ice_view_read(c->a, c->ctx->store, metadata_location, &ret->view, err));
-    TRY(tables_location_shareable(c, ret->view->location, err));
+    TRY(tables_view_location_allowed(c, ret->view->location, err));
     CatRelation r = new_view(c, name, ret->view, metadata_location);
     CatChange ch = { .kind = CH_CREATE, .relation = &r };
     TRY(cat_commit(c->ctx->catalog, &ch, 1, err));

@@ -359,6 +359,14 @@ static void test_views(void **state)
     assert_call(e, 200, "GET", "/namespaces/ns/views/v", "");
     assert_str(json_get_str(json_get(json_get(e->json, "metadata"), "properties"), "k", (Str){0}), "v");
     assert_call(e, 204, "DELETE", "/namespaces/ns/views/v", "");
+    body = str_fmt(e->a, "{\"name\":\"w\",\"location\":\"s3://firn-warehouse/ns.db/t\",\"schema\":" SCHEMA ",\"view-version\":%s,\"properties\":{}}", version);
+    assert_call(e, 200, "POST", "/namespaces/ns/views", body.p);      /* views own no data */
+    make_managed(e, S("mv"));
+    body = str_fmt(e->a, "{\"name\":\"x\",\"location\":\"s3://firn-warehouse/ns.db/mv/v\",\"schema\":" SCHEMA ",\"view-version\":%s,\"properties\":{}}", version);
+    assert_call(e, 403, "POST", "/namespaces/ns/views", body.p);
+    assert_error(e, "ForbiddenException", "system-managed materialized view");
+    body = str_fmt(e->a, "{\"name\":\"x\",\"location\":\"s3://firn-warehouse/ns.db\",\"schema\":" SCHEMA ",\"view-version\":%s,\"properties\":{}}", version);
+    assert_call(e, 400, "POST", "/namespaces/ns/views", body.p);
 }
 
 static void test_sign_in(void **state)
