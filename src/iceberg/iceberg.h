@@ -216,7 +216,7 @@ typedef struct IceManifest {                           /* an entry of the manife
 typedef VEC(IceManifest) IceManifests;
 
 NODISCARD Status ice_manifest_list_read(Arena *a, Store *st, const IceMetadata *m, const IceSnapshot *s, IceManifests *ret, Error *err);
-/* Entries with inherited values filled in. */
+/* Entries with inherited values filled in; DELETED ones too. E_CORRUPT, E_NOT_FOUND, E_UNSUPPORTED (encrypted). */
 NODISCARD Status ice_manifest_read(Arena *a, Store *st, const IceMetadata *m, const IceManifest *mf, IceEntries *ret, Error *err);
 
 /* ---- scanning ---------------------------------------------------------------------------------------------------------------- */
@@ -255,7 +255,8 @@ typedef struct IceChange {                             /* everything folded into
 
 /* Writes manifests and a manifest list for `ch` on top of m and gives the updates and requirements that commit it.  On a
  * conflict that the rules forbid: E_CONFLICT "Found conflicting files …".  The files written are named in `written` so that a lost
- * race can remove them. Honours commit.manifest.target-size-bytes, commit.manifest-merge.enabled, min-count-to-merge. */
+ * race can remove them, also after an error. Honours commit.manifest.target-size-bytes, commit.manifest-merge.enabled, min-count-to-merge.
+ * E_INVALID: the change itself is wrong; E_UNSUPPORTED: a format v1 table (upgrade it first). */
 NODISCARD Status ice_change_prepare(Arena *a, Store *st, const IceMetadata *m, const IceChange *ch, int64_t now_ms, IceUpdates *ups, IceRequirements *rqs, StrVec *written, Error *err);
 
 /* New data file location: honours write.data.path, write.object-storage.enabled, partition path. `name` is unique. */
@@ -268,6 +269,7 @@ NODISCARD Status ice_dv_read(Arena *a, Store *st, const IceFile *f, Positions *r
 
 /* ---- maintenance -------------------------------------------------------------------------------------------------------------------- */
 
+/* 0 older_than_ms and retain_last: the table's properties decide. With ids and no older_than_ms only those go. */
 typedef struct IceExpire { int64_t older_than_ms; int retain_last; VEC(int64_t) ids; int64_t now_ms; } IceExpire;
 /* Updates that expire by the retention rules (refs included), and the files that only expired snapshots reach. Snapshots in `pinned` stay. */
 NODISCARD Status ice_expire(Arena *a, Store *st, const IceMetadata *m, const IceExpire *e, const int64_t *pinned, size_t npinned, IceUpdates *ups, StrVec *unreachable, Error *err);

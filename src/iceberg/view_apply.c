@@ -342,7 +342,7 @@ static Status expire_versions(Build *b, Error *err)
     memcpy(sorted, b->v->versions.p, b->v->versions.n * sizeof *sorted);
     qsort(sorted, b->v->versions.n, sizeof *sorted, by_id_down);
     int32_t current = b->v->current_version_id, lowest = INT32_MAX;
-    for (size_t i = 0, kept = 1; kept < limit; i++)
+    for (size_t i = 0, kept = 1; kept < limit && i < b->v->versions.n; i++)
         if (sorted[i]->id != current) {
             lowest = sorted[i]->id;
             kept++;
