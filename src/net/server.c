@@ -195,8 +195,8 @@ static enum MHD_Result begin(HttpExchange *x, const char *method)
     bool chunked = http_has_header(&x->req, "transfer-encoding");
     if (!chunked && (!x->req.length.has || x->req.length.v == 0))
         return MHD_YES;                                  /* answered at the second call: the connection stays */
-    if (chunked || x->req.length.v > INLINE_BODY_MAX)
-        return begin_worker(x);
+    if (chunked || x->req.length.v > INLINE_BODY_MAX || http_has_header(&x->req, "expect"))
+        return begin_worker(x);                          /* who expects 100 may be refused before the body is sent */
     x->mode = BODY_INLINE;
     x->body = arena_alloc(x->arena, (size_t)x->req.length.v);
     return MHD_YES;
