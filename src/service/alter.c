@@ -7,7 +7,9 @@
  * Invariants: (1) field ids are never given out twice: new ones come after last-column-id; (2) a statement that fails changes nothing. */
 #include "service/alter_int.h"
 
-enum { ALTER_ROUNDS = 4 };
+#include <unistd.h>
+
+enum { ALTER_ROUNDS = 12, FIRST_WAIT_US = 2000, LONGEST_WAIT = 6 };
 
 /* ---- rights ------------------------------------------------------------------------------------------------------------------ */
 
@@ -54,6 +56,20 @@ static Str what_of(Arena *a, const AlterAction *act)
     return S("ALTER TABLE");
 }
 
+/* A view's columns are its definition's: another shape could never be refreshed. A comment changes nothing. */
+static Status refuse_view_columns(Run *r, const AlterAction *act, const CatRelation *rel, Error *err)
+{
+    bool columns = act->kind == AT_ADD_COLUMNS || act->kind == AT_DROP_COLUMNS || act->kind == AT_RENAME_COLUMN || act->kind == AT_ALTER_COLUMN;
+    bool comment = act->set_comment && !act->set_type && !act->set_position;
+
+    if (rel->kind != REL_MVIEW || !columns || comment)
+        return OK;
+    Status s = FAIL(err, E_UNSUPPORTED, "Cannot apply unsupported change to materialized view " STR_FMT "." STR_FMT ": " STR_FMT ": its columns are those of its definition",
+                    STR_ARG(rel->namespace), STR_ARG(rel->name), STR_ARG(what_of(r->a, act)));
+    error_hint(err, "Use CREATE OR REPLACE MATERIALIZED VIEW with another query.");
+    return s;
+}
+
 static Status ask_all(Run *r, const CatRelation *rel, Error *err)
 {
     for (size_t i = 0; i < r->st->actions.n; i++) {
@@ -62,6 +78,7 @@ static Status ask_all(Run *r, const CatRelation *rel, Error *err)
         if (s == E_PROTECTED && act->kind != AT_RENAME)
             return error_context(err, "Cannot apply unsupported change to managed materialized view: " STR_FMT, STR_ARG(what_of(r->a, act)));
         TRY(s);
+        TRY(refuse_view_columns(r, act, rel, err));
     }
     return OK;
 }
@@ -359,6 +376,7 @@ Status do_alter_table(Run *r, Rows *rows, Error *err)
         Status s = alter_once(r, &n, &rel, err);
         if (s != E_CONFLICT || round == ALTER_ROUNDS)
             return s;
+        usleep((useconds_t)(rand_u64() % (FIRST_WAIT_US << (round < LONGEST_WAIT ? round : LONGEST_WAIT))));
         TRY(cat_relation_by_id(r->svc->catalog, r->a, rel.id, &rel, err));      /* someone was faster: decide anew */
     }
 }

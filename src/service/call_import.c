@@ -15,7 +15,6 @@ static void summary_cell(Call *c, Value *row, size_t i, const IceSnapshot *s, St
 
 Status call_register_table(Call *c, Error *err)
 {
-    static const char *const columns[] = { "current_snapshot_id", "total_records_count", "total_data_files_count" };
     SvcCtx ctx;
     SvcCall call = ddl_call(c->r, &ctx, "CALL register_table on");
     SvcName name = { c->name.catalog_id, c->name.namespace, c->name.name };
@@ -23,7 +22,6 @@ Status call_register_table(Call *c, Error *err)
 
     TRY(svc_table_register(&call, &name, call_arg(c, "metadata_file")->text, SVC_REGISTER_NEW, &made, err));
     const IceSnapshot *s = ice_current_snapshot(made.metadata);
-    call_columns(c, columns, COUNT_OF(columns), DT_INT64);
     Value *row = rows_row(c->rows);
     if (s)
         cell_int(c->rows, row, 0, s->id);
@@ -116,7 +114,6 @@ static Status list_source(Call *c, Str *root, StrVec *ret, Error *err)
 
 Status call_add_files(Call *c, Error *err)
 {
-    static const char *const columns[] = { "added_files_count", "changed_partition_count" };
     const Arg *check = call_arg(c, "check_duplicate_files");
     LakeAddMode mode = check->has && !check->number ? ADD_ANYWAY : ADD_CHECK_DUPLICATES;
     StrVec files = {0};
@@ -126,7 +123,6 @@ Status call_add_files(Call *c, Error *err)
     TRY(source_of(c, &root, err));
     TRY(list_source(c, &root, &files, err));
     TRY(lake_add_files(c->r->svc->lake, c->r->a, c->r->c, &c->table, root, &files, mode, &n[0], &n[1], err));
-    call_columns(c, columns, 2, DT_INT64);
     call_row(c, n, 2);
     return OK;
 }

@@ -22,7 +22,15 @@ typedef struct Arg {
 
 typedef struct Call Call;
 typedef Status (*ProcHandler)(Call *c, Error *err);
-typedef struct ProcDef { const char *name; ProcHandler run; Action action; ArgDef args[CALL_ARGS_MAX]; } ProcDef;   /* args end at name NULL; the first is the table */
+typedef struct CallColumn { const char *name; DataTypeKind kind; } CallColumn;
+typedef struct ProcDef {
+    const char *name;
+    ProcHandler run;
+    Action action;
+    const CallColumn *columns;
+    size_t ncolumns;
+    ArgDef args[CALL_ARGS_MAX];       /* end at name NULL; the first is the table */
+} ProcDef;
 
 struct Call {
     Run *r;
@@ -39,8 +47,7 @@ NODISCARD Status call_read_args(Call *c, Error *err);
 /* Name parts of a table argument: 'db.t', with the called catalog in front when it has none. */
 NODISCARD Status call_table_name(Call *c, Str text, StrVec *parts, Error *err);
 
-/* Columns "name, name" of one kind, then one row of integers. */
-void call_columns(Call *c, const char *const *names, size_t n, DataTypeKind kind);
+/* A row of integers. */
 void call_row(Call *c, const int64_t *values, size_t n);
 
 NODISCARD Status call_rewrite_data_files(Call *c, Error *err);

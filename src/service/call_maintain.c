@@ -261,11 +261,6 @@ Status call_rewrite_data_files(Call *c, Error *err)
     TRY(rewrite_where(c, &rw, err));
     TRY(hidden_of(c, &rw, err));
     TRY(lake_rewrite_files(c->r->svc->lake, c->r->a, c->r->c, &c->table, &rw, &done, err));
-    rows_column(c->rows, "rewritten_data_files_count", DT_INT32);
-    rows_column(c->rows, "added_data_files_count", DT_INT32);
-    rows_column(c->rows, "rewritten_bytes_count", DT_INT64);
-    rows_column(c->rows, "failed_data_files_count", DT_INT32);
-    rows_column(c->rows, "removed_delete_files_count", DT_INT32);
     call_row(c, (const int64_t[]){ done.rewritten_files, done.added_files, done.rewritten_bytes, 0, done.removed_delete_files }, 5);
     return OK;
 }
@@ -274,13 +269,11 @@ Status call_rewrite_data_files(Call *c, Error *err)
 
 Status call_rewrite_manifests(Call *c, Error *err)
 {
-    static const char *const columns[] = { "rewritten_manifests_count", "added_manifests_count" };
     int64_t n[2];
 
     if (call_arg(c, "spec_id")->has && call_arg(c, "spec_id")->number != c->table.meta->default_spec_id)
         return FAIL(err, E_UNSUPPORTED, "rewrite_manifests rewrites the manifests of every partition spec; spec_id cannot choose another than the current one");
     TRY(lake_rewrite_manifests(c->r->svc->lake, c->r->a, &c->table, &n[0], &n[1], err));
-    call_columns(c, columns, 2, DT_INT32);
     call_row(c, n, 2);
     return OK;
 }
@@ -311,8 +304,6 @@ static Status pinned_snapshots(Call *c, Ids *ret, Error *err)
 
 Status call_expire_snapshots(Call *c, Error *err)
 {
-    static const char *const columns[] = { "deleted_data_files_count", "deleted_position_delete_files_count", "deleted_equality_delete_files_count",
-                                           "deleted_manifest_files_count", "deleted_manifest_lists_count", "deleted_statistics_files_count" };
     const Arg *ids = call_arg(c, "snapshot_ids"), *retain = call_arg(c, "retain_last");
     IceExpire e = { .older_than_ms = call_arg(c, "older_than")->number, .now_ms = clock_ms() };
     LakeExpired done;
@@ -327,8 +318,7 @@ Status call_expire_snapshots(Call *c, Error *err)
         vec_push(c->r->a, &e.ids, ids->longs.p[i]);
     TRY(pinned_snapshots(c, &pinned, err));
     TRY(lake_expire(c->r->svc->lake, c->r->a, &c->table, &e, pinned.p, pinned.n, &done, err));
-    call_columns(c, columns, COUNT_OF(columns), DT_INT64);
-    call_row(c, (const int64_t[]){ done.data_files, done.position_deletes, done.equality_deletes, done.manifests, done.manifest_lists, done.statistics }, COUNT_OF(columns));
+    call_row(c, (const int64_t[]){ done.data_files, done.position_deletes, done.equality_deletes, done.manifests, done.manifest_lists, done.statistics }, 6);
     return OK;
 }
 
@@ -346,7 +336,6 @@ Status call_remove_orphan_files(Call *c, Error *err)
     if (str_ieq(props_get(&c->table.meta->properties, S("gc.enabled"), S("true")), S("false")))
         return FAIL(err, E_INVALID, "Cannot delete orphan files: GC is disabled (deleting files may corrupt other tables)");
     TRY(lake_remove_orphans(c->r->svc->lake, c->r->a, &c->table, call_arg(c, "location")->text, older, dry ? ORPHANS_LIST : ORPHANS_REMOVE, &found, err));
-    rows_column(c->rows, "orphan_file_location", DT_STRING);
     for (size_t i = 0; i < found.n; i++)
         cell_str(c->rows, rows_row(c->rows), 0, found.p[i]);
     return OK;

@@ -29,11 +29,8 @@ static Status move_branch(Call *c, Str branch, int64_t to, Error *err)
     return lake_commit_with(c->r->svc->lake, c->r->a, &c->table, prepare_move, NULL, &m, NULL, 0, &next, err);
 }
 
-/* Columns first, then the row: `before` may be absent. */
-static void two_ids(Call *c, const char *first, const char *second, OptI64 before, int64_t after)
+static void two_ids(Call *c, OptI64 before, int64_t after)
 {
-    const char *const names[] = { first, second };
-    call_columns(c, names, 2, DT_INT64);
     Value *row = rows_row(c->rows);
     if (before.has)
         cell_int(c->rows, row, 0, before.v);
@@ -45,7 +42,7 @@ static Status move_main(Call *c, int64_t to, Error *err)
     OptI64 before = c->table.meta->current_snapshot_id;
 
     TRY(move_branch(c, S("main"), to, err));
-    two_ids(c, "previous_snapshot_id", "current_snapshot_id", before, to);
+    two_ids(c, before, to);
     return OK;
 }
 
@@ -148,7 +145,7 @@ static Status pick(Call *c, const IceSnapshot *s, Error *err)
     TRY(not_picked_before(c, s, err));
     if (now.has == s->parent_id.has && (!now.has || now.v == s->parent_id.v)) {          /* fast-forward */
         TRY(move_branch(c, S("main"), s->id, err));
-        two_ids(c, "source_snapshot_id", "current_snapshot_id", source, s->id);
+        two_ids(c, source, s->id);
         return OK;
     }
     if (!str_eq(s->operation, S("append")))
@@ -158,7 +155,7 @@ static Status pick(Call *c, const IceSnapshot *s, Error *err)
     if (wap.n)
         props_set(c->r->a, &ch.summary, S("published-wap-id"), wap);
     TRY(lake_commit(c->r->svc->lake, c->r->a, &c->table, &ch, NULL, 0, &next, err));
-    two_ids(c, "source_snapshot_id", "current_snapshot_id", source, next.meta->current_snapshot_id.v);
+    two_ids(c, source, next.meta->current_snapshot_id.v);
     return OK;
 }
 
@@ -198,9 +195,6 @@ Status call_fast_forward(Call *c, Error *err)
     if (from && !ice_is_ancestor(m, from->snapshot_id, target->snapshot_id))
         return FAIL(err, E_INVALID, "Cannot fast-forward: " STR_FMT " is not an ancestor of " STR_FMT, STR_ARG(branch), STR_ARG(to));
     TRY(move_branch(c, branch, target->snapshot_id, err));
-    rows_column(c->rows, "branch_updated", DT_STRING);
-    rows_column(c->rows, "previous_ref", DT_INT64);
-    rows_column(c->rows, "updated_ref", DT_INT64);
     Value *row = rows_row(c->rows);
     cell_str(c->rows, row, 0, branch);
     if (from)
@@ -213,14 +207,12 @@ Status call_fast_forward(Call *c, Error *err)
 
 Status call_ancestors_of(Call *c, Error *err)
 {
-    static const char *const columns[] = { "snapshot_id", "timestamp" };
     const IceMetadata *m = c->table.meta;
     const Arg *id = call_arg(c, "snapshot_id");
     const IceSnapshot *s = id->has ? ice_snapshot(m, id->number) : ice_current_snapshot(m);
 
     if (id->has && !s)
         return FAIL(err, E_INVALID, "Cannot find snapshot: %lld", (long long)id->number);
-    call_columns(c, columns, 2, DT_INT64);
     for (size_t i = 0; s && i <= m->snapshots.n; i++) {
         call_row(c, (const int64_t[]){ s->id, s->timestamp_ms }, 2);
         s = s->parent_id.has ? ice_snapshot(m, s->parent_id.v) : NULL;

@@ -43,9 +43,6 @@ Status call_verify(Call *c, Error *err)
     CatMviews views = {0};
     Name wanted = {0};
 
-    rows_column(c->rows, "view", DT_STRING);
-    rows_column(c->rows, "status", DT_STRING);
-    rows_column(c->rows, "found", DT_STRING);
     if (c->args[0].has) {
         TRY(call_table_name(c, c->args[0].text, &parts, err));
         TRY(name_resolve(c->r, &parts, &wanted, err));
