@@ -17,7 +17,7 @@ Status ice_add_schema(Build *b, const IceSchema *s, Error *err)
             b->added_schema = SOME_I32(m->schemas.p[i]->id);
             return OK;
         }
-        id = m->schemas.p[i]->id >= id ? m->schemas.p[i]->id + 1 : id;
+        id = m->schemas.p[i]->id >= id ? ice_next_id(m->schemas.p[i]->id) : id;
     }
     IceSchema *added = arena_new(b->a, IceSchema);
     *added = *s;
@@ -73,7 +73,8 @@ static int32_t partition_id(Build *b, const IcePartitionField *f)
         for vec_each(const IcePartitionField, g, &b->m->specs.p[i]->fields)
             if (g->source_id == f->source_id && g->transform.kind == f->transform.kind && g->transform.width == f->transform.width)
                 return g->field_id;
-    return ++b->m->last_partition_id;
+    b->m->last_partition_id = ice_next_id(b->m->last_partition_id);
+    return b->m->last_partition_id;
 }
 
 static Status fresh_spec(Build *b, const IceSpec *s, int32_t id, IceSpec **ret, Error *err)
@@ -110,7 +111,7 @@ Status ice_add_spec(Build *b, const IceSpec *s, Error *err)
             b->added_spec = SOME_I32(m->specs.p[i]->id);
             return OK;
         }
-        id = m->specs.p[i]->id >= id ? m->specs.p[i]->id + 1 : id;
+        id = m->specs.p[i]->id >= id ? ice_next_id(m->specs.p[i]->id) : id;
     }
     TRY(fresh_spec(b, s, id, &added, err));
     vec_push(b->a, &m->specs, added);
@@ -141,7 +142,7 @@ Status ice_add_order(Build *b, const IceSortOrder *o, Error *err)
             b->added_order = SOME_I32(m->orders.p[i]->id);
             return OK;
         }
-        id = o->fields.n && m->orders.p[i]->id >= id ? m->orders.p[i]->id + 1 : id;
+        id = o->fields.n && m->orders.p[i]->id >= id ? ice_next_id(m->orders.p[i]->id) : id;
     }
     for vec_each(const IceSortField, f, &o->fields)
         TRY(source_exists(b, f->source_id, "sort", f->transform.text, err));

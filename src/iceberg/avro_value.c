@@ -127,6 +127,8 @@ static bool read_integer(const IceType *t, const AvroValue *v, IceValue *ret)
     }
     if (v->schema && str_ends(v->schema->logical, S("-millis")))
         return is_integral(t->kind) && !__builtin_mul_overflow(v->integer, (int64_t)1000, &ret->integer);
+    if ((t->kind == ICE_INT || t->kind == ICE_DATE) && (v->integer < INT32_MIN || v->integer > INT32_MAX))
+        return false;
     return is_integral(t->kind);
 }
 

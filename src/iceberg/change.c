@@ -16,7 +16,7 @@ void ice_commit_init(Commit *c, Arena *a, Store *st, const IceMetadata *m, const
 {
     *c = (Commit){ .a = a, .st = st, .m = m, .ch = ch, .written = written, .doomed_data = map_new(a),
                    .doomed_deletes = map_new(a), .vectored = map_new(a), .uuid = uuid_v4(a) };
-    c->sequence_number = m->last_sequence_number + 1;
+    c->sequence_number = ice_add_sat(m->last_sequence_number, 1);
     do
         c->id = (int64_t)(rand_u64() >> 1);
     while (!c->id || ice_snapshot(m, c->id));
@@ -201,7 +201,7 @@ static Status assign_row_ids(Commit *c, IceSnapshot *s, Error *err)
     if (c->m->format_version < 3)
         return OK;
     for vec_each(IceManifest, mf, &c->data) {
-        int64_t rows = (mf->added_rows.has ? mf->added_rows.v : 0) + (mf->existing_rows.has ? mf->existing_rows.v : 0);
+        int64_t rows = ice_add_sat(mf->added_rows.v, mf->existing_rows.v);
         if (mf->first_row_id.has)
             continue;
         mf->first_row_id = SOME_I64(next);

@@ -17,10 +17,10 @@ static Bins pack(Commit *c, const IceManifests *list, int32_t spec_id, int64_t t
         const IceManifest *mf = &list->p[i];
         if (mf->spec_id != spec_id)
             continue;
-        if (!bins.n || vec_last(&bins).size + mf->length > target)
+        if (!bins.n || ice_add_sat(vec_last(&bins).size, mf->length) > target)
             vec_push(c->a, &bins, ((Bin){ 0 }));
         vec_push(c->a, &vec_last(&bins).list, *mf);
-        vec_last(&bins).size += mf->length;
+        vec_last(&bins).size = ice_add_sat(vec_last(&bins).size, max_i64(0, mf->length));
     }
     return bins;
 }

@@ -11,25 +11,23 @@ typedef struct Tally {
 
 static void tally(Tally *t, const IceFile *f)
 {
-    t->bytes += f->size;
+    t->bytes = ice_add_sat(t->bytes, ice_is_dv(f) && f->content_size.has ? f->content_size.v : f->size);
     if (f->content == CONTENT_DATA) {
         t->data_files++;
-        t->records += f->record_count;
+        t->records = ice_add_sat(t->records, f->record_count);
         return;
     }
     t->delete_files++;
     if (f->content == CONTENT_EQUALITY_DELETES) {
         t->equality_files++;
-        t->equality_deletes += f->record_count;
+        t->equality_deletes = ice_add_sat(t->equality_deletes, f->record_count);
         return;
     }
-    t->position_deletes += f->record_count;
-    if (ice_is_dv(f)) {
-        t->bytes += (f->content_size.has ? f->content_size.v : 0) - f->size;
+    t->position_deletes = ice_add_sat(t->position_deletes, f->record_count);
+    if (ice_is_dv(f))
         t->vectors++;
-    } else {
+    else
         t->position_files++;
-    }
 }
 
 static void put(Commit *c, IceSnapshot *s, const char *key, int64_t n)
@@ -66,7 +64,8 @@ static void put_total(Commit *c, IceSnapshot *s, const char *key, int64_t added,
 
     if (c->parent && !c->ch->replace_all && !str_to_i64(props_get(&c->parent->summary, str_c(key), S("")), &before))
         return;
-    if (__builtin_add_overflow(before, added - removed, &before) || before < 0)
+    before = ice_sub_sat(ice_add_sat(before, added), removed);
+    if (before < 0)
         return;
     props_set(c->a, &s->summary, str_c(key), str_fmt(c->a, "%lld", (long long)before));
 }

@@ -30,7 +30,7 @@ static void add(Arena *a, Ids *ids, int64_t id)
 
 static void keep_branch(Arena *a, const IceMetadata *m, const IceRef *r, Retention *k)
 {
-    int64_t older = r->max_snapshot_age_ms.has ? k->now - r->max_snapshot_age_ms.v : k->older_than;
+    int64_t older = r->max_snapshot_age_ms.has ? ice_sub_sat(k->now, r->max_snapshot_age_ms.v) : k->older_than;
     int32_t least = r->min_snapshots.has ? r->min_snapshots.v : k->min_keep, n = 0;
     const IceSnapshot *s = ice_snapshot(m, r->snapshot_id);
 
@@ -49,7 +49,7 @@ static bool ref_is_old(const IceMetadata *m, const IceRef *r, const Retention *k
     const IceSnapshot *s = ice_snapshot(m, r->snapshot_id);
     int64_t age = r->max_ref_age_ms.has ? r->max_ref_age_ms.v : ice_prop_i64(&m->properties, "history.expire.max-ref-age-ms", INT64_MAX);
 
-    return !str_eq(r->name, ICE_MAIN) && (!s || k->now - s->timestamp_ms > age);
+    return !str_eq(r->name, ICE_MAIN) && (!s || ice_sub_sat(k->now, s->timestamp_ms) > age);
 }
 
 static void apply_refs(Arena *a, const IceMetadata *m, Retention *k, IceUpdates *ups)
@@ -70,7 +70,7 @@ static Retention retention(const IceMetadata *m, const IceExpire *e)
 {
     int64_t age = ice_prop_i64(&m->properties, "history.expire.max-snapshot-age-ms", 5 * (int64_t)DAY_MS);
     int64_t least = ice_prop_i64(&m->properties, "history.expire.min-snapshots-to-keep", 1);
-    Retention k = { .now = e->now_ms, .older_than = e->older_than_ms ? e->older_than_ms : e->now_ms - age };
+    Retention k = { .now = e->now_ms, .older_than = e->older_than_ms ? e->older_than_ms : ice_sub_sat(e->now_ms, age) };
 
     if (e->ids.n && !e->older_than_ms)
         k.older_than = INT64_MIN;                        /* only the named ones go */

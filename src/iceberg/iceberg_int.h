@@ -15,6 +15,22 @@ enum {
 };
 #define ICE_MAIN S("main")
 
+/* Numbers of other writers may be anything: sums stop at the ends. */
+static inline int64_t ice_add_sat(int64_t x, int64_t y)
+{
+    int64_t r;
+    return __builtin_add_overflow(x, y, &r) ? (y > 0 ? INT64_MAX : INT64_MIN) : r;
+}
+
+static inline int64_t ice_sub_sat(int64_t x, int64_t y)
+{
+    int64_t r;
+    return __builtin_sub_overflow(x, y, &r) ? (y < 0 ? INT64_MAX : INT64_MIN) : r;
+}
+
+/* The id after the highest one. */
+static inline int32_t ice_next_id(int32_t id) { return id < INT32_MAX ? id + 1 : id; }
+
 /* ---- json helpers (json_util.c) */
 /* An id: 63 bits, but some writers went above; those are kept as two's complement and *above is set. */
 NODISCARD Status ice_need_id(const Json *o, const char *key, int64_t *ret, int *above, Error *err);

@@ -90,7 +90,7 @@ static void count(const IceManifestPlan *plan, const IceEntries *entries, IceMan
         *files[i] = *rows[i] = SOME_I64(0);
     for vec_each(const IceEntry, e, entries) {
         files[e->status]->v++;
-        rows[e->status]->v += e->file.record_count;
+        rows[e->status]->v = ice_add_sat(rows[e->status]->v, e->file.record_count);
         int64_t seq = e->sequence_number.has ? e->sequence_number.v : plan->sequence_number;
         if (ice_is_live(e) && (!lowest.has || seq < lowest.v))
             lowest = SOME_I64(seq);

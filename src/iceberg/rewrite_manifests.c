@@ -17,7 +17,7 @@ static Group group_of(Commit *c, const IceManifests *list, int32_t spec_id, int 
         if (mf->spec_id != spec_id || mf->deletes != deletes)
             continue;
         vec_push(c->a, &g.list, *mf);
-        g.bytes += mf->length;
+        g.bytes = ice_add_sat(g.bytes, max_i64(0, mf->length));
     }
     return g;
 }

@@ -74,9 +74,11 @@ static void take(Arena *a, IceTask *t, const EntryList *l, int strictly)
 {
     if (!l)
         return;
-    for (size_t i = 0; i < l->list.n; i++)
-        if (t->data->sequence_number.v + (strictly ? 1 : 0) <= l->list.p[i]->sequence_number.v)
+    for (size_t i = 0; i < l->list.n; i++) {
+        int64_t data = t->data->sequence_number.v, del = l->list.p[i]->sequence_number.v;
+        if (data < del || (data == del && !strictly))
             vec_push(a, &t->deletes, l->list.p[i]);
+    }
 }
 
 static void match(DeleteIndex *x, IceTask *t)
@@ -99,6 +101,13 @@ static void match(DeleteIndex *x, IceTask *t)
 static bool surely_empty(const IceManifest *mf)
 {
     return mf->added_files.has && mf->existing_files.has && mf->added_files.v == 0 && mf->existing_files.v == 0;
+}
+
+/* For counting only: as the list says. */
+static size_t files_in(const IceManifest *mf)
+{
+    int64_t n = ice_add_sat(mf->added_files.v, mf->existing_files.v);
+    return mf->deletes || n < 0 || n > INT32_MAX ? 0 : (size_t)n;
 }
 
 static Status scan_manifest(Arena *a, Store *st, const IceMetadata *m, const IceManifest *mf, const IcePredicates *where,
@@ -138,8 +147,8 @@ Status ice_scan(Arena *a, Store *st, const IceMetadata *m, const IceSnapshot *s,
         scan.manifests_total++;
         if (surely_empty(mf) || !ice_manifest_may_match(a, m, mf, where)) {
             scan.manifests_skipped++;
-            scan.files_total += mf->deletes ? 0 : (size_t)max_i64(0, mf->added_files.v + mf->existing_files.v);
-            scan.files_skipped += mf->deletes ? 0 : (size_t)max_i64(0, mf->added_files.v + mf->existing_files.v);
+            scan.files_total += files_in(mf);
+            scan.files_skipped += files_in(mf);
             continue;
         }
         TRY(scan_manifest(a, st, m, mf, where, &x, &scan, err));

@@ -91,7 +91,7 @@ static void test_bad_json(void **state)
 {
     static const char *const CASES[][2] = {
         { "int", "2147483648" }, { "int", "\"1\"" }, { "decimal(4, 2)", "\"1.234\"" }, { "decimal(4, 2)", "\"1e2\"" },
-        { "date", "\"2023-02-29\"" }, { "date", "\"2023-02-01x\"" }, { "timestamp", "\"2023-02-01T00:00:00+00:00\"" },
+        { "date", "\"2023-02-29\"" }, { "date", "\"2023-02-01x\"" }, { "date", "\"99999999-01-01\"" }, { "timestamp", "\"2023-02-01T00:00:00+00:00\"" },
         { "timestamptz", "\"2023-02-01T00:00:00\"" }, { "uuid", "\"f79c3e09\"" }, { "fixed[2]", "\"00\"" }, { "boolean", "1" },
     };
     Arena *a = *state;

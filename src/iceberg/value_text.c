@@ -130,7 +130,7 @@ static bool read_text(Arena *a, const IceType *t, Str s, IceValue *v)
 
     switch (t->kind) {
     case ICE_DECIMAL: return decimal_read(s, t, &v->decimal);
-    case ICE_DATE: return ice_date_read(&s, &v->integer) && !s.n;
+    case ICE_DATE: return ice_date_read(&s, &v->integer) && !s.n && v->integer >= INT32_MIN && v->integer <= INT32_MAX;
     case ICE_TIME:
         if (!ice_time_read(&s, &nanos) || s.n)
             return false;

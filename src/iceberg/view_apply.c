@@ -51,7 +51,7 @@ static void add_schema(Build *b, const IceSchema *s)
             b->added_schema = SOME_I32(have->id);
             return;
         }
-        id = have->id >= id ? have->id + 1 : id;
+        id = have->id >= id ? ice_next_id(have->id) : id;
     }
     IceSchema *added = arena_new(b->a, IceSchema);
     *added = *s;
@@ -127,7 +127,7 @@ static Status add_version(Build *b, const IceViewVersion *given, Error *err)
             b->added_version = SOME_I32(have->id);
             return OK;
         }
-        v->id = have->id >= v->id ? have->id + 1 : v->id;
+        v->id = have->id >= v->id ? ice_next_id(have->id) : v->id;
     }
     TRY(one_query_a_dialect(b, v, err));
     vec_push(b->a, &b->v->versions, v);
