@@ -286,13 +286,60 @@ static void truncate_and_narrow(void **state)
     assert_str(text(f, "SELECT typeof(firn_long(sum(x))) FROM (VALUES (1)) v(x)"), "BIGINT");
 }
 
+/* Exact decimals: values checked by hand or by 200-digit arithmetic elsewhere. */
+static void exact_decimals(void **state)
+{
+    Fixture *f = *state;
+    Error err;
+    static const char *const cases[][2] = {
+        { "firn_div_s6(1::DECIMAL(10,2), 3::DECIMAL(10,2))", "0.333333" }, { "firn_div_s6(2::DECIMAL(10,2), 3)", "0.666667" },
+        { "firn_div_s0((-5)::DECIMAL(10,0), 2)", "-3" }, { "firn_div_s0(5::DECIMAL(10,0), 2)", "3" }, { "firn_div_s2(0::DECIMAL(10,2), 7)", "0.00" },
+        { "firn_div_s18(1::DECIMAL(38,0), 99999999999999999999999999999999999999::DECIMAL(38,0))", "0.000000000000000000" },
+        { "firn_div_s0(99999999999999999999999999999999999999::DECIMAL(38,0), 3::DECIMAL(38,0))", "33333333333333333333333333333333333333" },
+        { "firn_mul_s6(1.2345678901234567890::DECIMAL(38,19), 9.8765432109876543210::DECIMAL(38,19))", "12.193263" },
+        { "firn_mul_s37(0.5::DECIMAL(38,38), 0.5::DECIMAL(38,38))", "0.2500000000000000000000000000000000000" },
+        { "firn_mul_s0((-0.5)::DECIMAL(2,1), 1)", "-1" }, { "firn_round_s1(2.25::DECIMAL(10,2))", "2.3" }, { "firn_round_s1((-2.25)::DECIMAL(10,2))", "-2.3" },
+        { "firn_fit_s1(99.94::DECIMAL(10,2), 3)", "99.9" }, { "firn_div_s2(NULL::DECIMAL(10,2), 3)", "<null>" }, { "firn_nonzero(5)", "5" },
+    };
+    static const char *const overflows[] = {
+        "firn_mul_s0(99999999999999999999::DECIMAL(38,0), 9999999999999999999::DECIMAL(38,0))", "firn_fit_s1(99.95::DECIMAL(10,2), 3)",
+        "firn_div_s38(1::DECIMAL(10,0), 1)", "firn_tinyint(128::BIGINT)", "firn_bigint(9223372036854775808::HUGEINT)", "firn_bigint(9.3e18::DOUBLE)",
+        "firn_integer('nan'::DOUBLE)",
+    };
+    static const char *const zeros[] = { "firn_div_s2(1::DECIMAL(10,2), 0)", "firn_nonzero(0)", "firn_nonzero(-0.0::DOUBLE)", "firn_nonzero_s2(0::DECIMAL(38,2))" };
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++)
+        assert_str(text(f, str_fmt(f->a, "SELECT CAST(%s AS VARCHAR)", cases[i][0]).p), cases[i][1]);
+    for (size_t i = 0; i < COUNT_OF(overflows); i++)
+        assert_status(duck_exec(f->c, str_fmt(f->a, "SELECT %s", overflows[i]), &err), E_OVERFLOW);
+    for (size_t i = 0; i < COUNT_OF(zeros); i++)
+        assert_status(duck_exec(f->c, str_fmt(f->a, "SELECT %s", zeros[i]), &err), E_DIVISION);
+}
+
+static void strict_casts(void **state)
+{
+    Fixture *f = *state;
+    Error err;
+
+    assert_int_equal(number(f, "SELECT firn_bigint(' -9223372036854775808 ')"), INT64_MIN);
+    assert_int_equal(number(f, "SELECT firn_tinyint('+127')"), 127);
+    static const char *const bad[] = { "", " ", "-", "1.0", "1e3", "0x1F", "9223372036854775808", "1 2" };
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        assert_status(duck_exec(f->c, str_fmt(f->a, "SELECT firn_bigint('%s')", bad[i]), &err), E_INVALID);
+        assert_string_equal(err.sqlstate, "22018");
+        assert_str(text(f, str_fmt(f->a, "SELECT CAST(firn_try_bigint('%s') AS VARCHAR)", bad[i]).p), "<null>");
+    }
+    assert_str(text(f, "SELECT firn_double_text(1e7::DOUBLE) || ' ' || firn_double_text(0.1::FLOAT) || ' ' || firn_double_text(-1.5e-7::DOUBLE)"), "1.0E7 0.1 -1.5E-7");
+    assert_str(text(f, "SELECT firn_float8_text(1e15::DOUBLE) || ' ' || firn_float8_text(123456.0::DOUBLE) || ' ' || firn_float8_text('inf'::DOUBLE)"), "1e+15 123456 Infinity");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trip), cmocka_unit_test(types), cmocka_unit_test(errors_by_type), cmocka_unit_test(locked),
         cmocka_unit_test(streaming), cmocka_unit_test(late_error), cmocka_unit_test(appender),
         cmocka_unit_test(appender_is_sticky), cmocka_unit_test(cancel), cmocka_unit_test(bucket),
-        cmocka_unit_test(truncate_and_narrow),
+        cmocka_unit_test(truncate_and_narrow), cmocka_unit_test(exact_decimals), cmocka_unit_test(strict_casts),
     };
     return cmocka_run_group_tests_name("duck", tests, set_up, tear_down);
 }

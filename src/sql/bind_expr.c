@@ -92,8 +92,11 @@ static Status bind_case(Bind *b, Expr *e)
 static Status bind_compare_all(Bind *b, Expr *e)
 {
     DataType t;
+    Expr ***es = arena_array(b->a, Expr **, e->args.n + 1);
 
-    TRY(unify_args(b, e, 0, 1, NULL, &t));
+    for (size_t i = 0; i < e->args.n; i++)
+        es[i] = &e->args.p[i];
+    TRY(bind_unify_compared(b, es, e->args.n, e->position, &t));
     e->type = ty(DT_BOOL);
     e->nullable = any_nullable(e);
     return OK;

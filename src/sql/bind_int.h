@@ -99,6 +99,7 @@ Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to);
 NODISCARD Status bind_coerce(Bind *b, Expr **e, DataType t, const char *what);
 /* All of them to their common type. */
 NODISCARD Status bind_unify(Bind *b, Expr **const *es, size_t n, int position, DataType *ret);
+NODISCARD Status bind_unify_compared(Bind *b, Expr **const *es, size_t n, int position, DataType *ret);
 Str bind_type_name(Bind *b, const DataType *t);
 
 Expr *bx_new(Arena *a, ExprKind kind, int position);

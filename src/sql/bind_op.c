@@ -241,8 +241,8 @@ static Status bind_comparison(Bind *b, Expr *e)
         return fail_types(b, e, op_name(e->op));
     if (t.kind == DT_MAP)
         return fail_types(b, e, op_name(e->op));
-    bind_to(b, &e->args.p[0], t);
-    bind_to(b, &e->args.p[1], t);
+    Expr **both[] = { &e->args.p[0], &e->args.p[1] };
+    TRY(bind_unify_compared(b, both, 2, e->position, &t));
     finish(e, ty(DT_BOOL));
     if (e->op == OP_NULLSAFE_EQ)
         e->nullable = 0;

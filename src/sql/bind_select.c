@@ -69,6 +69,8 @@ static Status bind_items(Bind *b, Level *l)
         TRY(bind_item(b, l, &written.p[i], &s->items));
         l->nitems = s->items.n;
     }
+    if (!s->items.n)
+        return BIND_FAIL(b, written.n ? written.p[0].expr->position : 0, "42601", "the select list is empty");
     return OK;
 }
 

@@ -191,6 +191,8 @@ Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to)
 {
     if (ty_is_real(&x->type) && to->kind == DT_STRING)
         return bx_call(b->a, "text", b->spark ? "firn_double_text" : "firn_float8_text", ty(DT_STRING), x, NULL);
+    if (x->type.kind == DT_DECIMAL && x->type.precision == x->type.scale && x->type.scale < 38 && to->kind == DT_STRING)
+        return cast_node(b, x, ty_decimal(x->type.precision + 1, x->type.scale));       /* the engine writes .05 otherwise */
     if (!b->spark && ty_is_text(&x->type) && to->kind == DT_LIST)      /* '{a,b}' */
         return bx_call(b->a, "array_in", "(CASE WHEN trim($1, ' {}') = '' THEN [] ELSE string_split(trim($1, ' {}'), ',') END)",
                        ty_list(b->a, ty(DT_STRING)), x, NULL);
@@ -276,6 +278,49 @@ Status bind_unify(Bind *b, Expr **const *es, size_t n, int position, DataType *r
         }
         t = next;
     }
+    for (size_t i = 0; i < n; i++)
+        bind_to(b, es[i], t);
+    *ret = t;
+    return OK;
+}
+
+/* Does the literal have exactly this value in type t? */
+static bool literal_fits(const Expr *e, const DataType *t)
+{
+    static const int64_t most[] = { [DT_INT8] = INT8_MAX, [DT_INT16] = INT16_MAX, [DT_INT32] = INT32_MAX, [DT_INT64] = INT64_MAX };
+    const Value *v = &e->value;
+
+    if (v->kind == DT_NULL || data_type_equal(&e->type, t))
+        return true;
+    if (v->kind >= DT_INT8 && v->kind <= DT_INT64 && t->kind >= DT_INT8 && t->kind <= DT_INT64)
+        return v->integer <= most[t->kind] && v->integer >= -most[t->kind];
+    if (t->kind != DT_DECIMAL || !((v->kind >= DT_INT8 && v->kind <= DT_INT64) || v->kind == DT_DECIMAL))
+        return false;
+    DataType own = ty_of_literal(e);
+    return own.scale <= t->scale && own.precision - own.scale <= t->precision - t->scale;
+}
+
+/* Compared literals take the type of the columns beside them when they have their value in it: a cast around the column
+ * would hide it from the engine's file statistics. */
+Status bind_unify_compared(Bind *b, Expr **const *es, size_t n, int position, DataType *ret)
+{
+    DataType t = ty(DT_NULL), next;
+    size_t literals = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if ((*es[i])->kind == EX_LITERAL) {
+            literals++;
+            continue;
+        }
+        if (!ty_common(b, &t, &(*es[i])->type, &next))
+            return bind_unify(b, es, n, position, ret);
+        t = next;
+    }
+    if (!literals || literals == n)
+        return bind_unify(b, es, n, position, ret);
+    for (size_t i = 0; i < n; i++)
+        if ((*es[i])->kind == EX_LITERAL && !literal_fits(*es[i], &t))
+            return bind_unify(b, es, n, position, ret);
     for (size_t i = 0; i < n; i++)
         bind_to(b, es[i], t);
     *ret = t;

@@ -91,6 +91,12 @@ static Status mode(FuncArgs *c)
 
 static Status grouping(FuncArgs *c)
 {
+    const Select *s = c->l->select;
+
+    if (!s || (!s->group_by.n && !s->group_sets.n && s->grouping == GROUP_NONE))
+        return BIND_FAIL(c->b, c->e->position, c->b->spark ? "42K0E" : "42803", "%s", c->b->spark
+                         ? "[UNSUPPORTED_GROUPING_EXPRESSION] grouping()/grouping_id() can only be used with GroupingSets/Cube/Rollup."
+                         : "arguments to GROUPING must be grouping expressions of the associated query level");
     if (str_eq(c->e->func->canonical, S("grouping_id"))) {
         if (!c->e->args.n)
             for (size_t i = 0; c->l->select && i < c->l->select->group_by.n; i++)
