@@ -48,6 +48,9 @@ const char *const pgcat_macros[] = {
           "WHEN firn_t.base = 1700 THEN '(' || ((_m - 4) >> 16) || ',' || ((_m - 4) & 65535) || ')' "
           "WHEN firn_t.base IN (1042, 1043) THEN '(' || (_m - 4) || ')' ELSE '' END || firn_t.suffix FROM firn_pg_type_name firn_t "
           "WHERE firn_t.oid = _t), CASE WHEN _t = 0 THEN '-' ELSE '?\?\?' END) END"),
+    MACRO("from_regclass(_x)", "coalesce((SELECT CASE WHEN firn_r.visible THEN '' ELSE firn_pg_quote_ident(firn_n.name) || '.' END || firn_pg_quote_ident(firn_r.name) "
+          "FROM firn_pg_rel firn_r JOIN firn_pg_ns firn_n ON firn_n.oid = firn_r.ns WHERE firn_r.oid = _x), (SELECT firn_s.name FROM firn_pg_system firn_s "
+          "WHERE firn_s.oid = _x), CASE WHEN _x = 0 THEN '-' ELSE CAST(_x AS VARCHAR) END)"),
     MACRO("pg_get_userbyid(_x)", "coalesce((SELECT firn_r.name FROM firn_pg_role firn_r WHERE firn_r.oid = _x), 'unknown (OID=' || _x || ')')"),
     MACRO("pg_get_expr(_x, _rel)", "CAST(_x AS VARCHAR)"),
     MACRO("pg_get_viewdef(_x)", "(SELECT firn_r.definition FROM firn_pg_rel firn_r WHERE firn_r.oid = firn_pg_relation(_x))"),

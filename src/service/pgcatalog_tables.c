@@ -2,7 +2,7 @@
 /* pgcatalog_tables.c - the relations of pg_catalog and information_schema: their columns and types.
  *
  * Names, order and types are PostgreSQL 15's (documentation, chapters 53, 54 and 37); relations about storage, replication and
- * extensions that nothing asks for are left out.  The letters are explained in pgcatalog_int.h. */
+ * extensions that nothing asks for are left out.  `tableoid` is a system column that psql asks of a few.  The letters are explained in pgcatalog_int.h. */
 #include "service/pgcatalog_int.h"
 
 const PgcatTable pgcat_tables[] = {
@@ -45,7 +45,7 @@ const PgcatTable pgcat_tables[] = {
     { "pg_catalog", "pg_constraint",
       "oid:o conname:s connamespace:o contype:s condeferrable:b condeferred:b convalidated:b conrelid:o contypid:o "
       "conindid:o conparentid:o confrelid:o confupdtype:s confdeltype:s confmatchtype:s conislocal:b coninhcount:i "
-      "connoinherit:b conkey:H confkey:H conpfeqop:O conppeqop:O conffeqop:O confdelsetcols:H conexclop:O conbin:s" },
+      "connoinherit:b conkey:H confkey:H conpfeqop:O conppeqop:O conffeqop:O confdelsetcols:H conexclop:O conbin:s tableoid:o" },
     { "pg_catalog", "pg_conversion",
       "oid:o conname:s connamespace:o conowner:o conforencoding:i contoencoding:i conproc:o condefault:b" },
     { "pg_catalog", "pg_cursors",
@@ -86,7 +86,7 @@ const PgcatTable pgcat_tables[] = {
     { "pg_catalog", "pg_init_privs",
       "objoid:o classoid:o objsubid:i privtype:s initprivs:S" },
     { "pg_catalog", "pg_language",
-      "oid:o lanname:s lanowner:o lanispl:b lanpltrusted:b lanplcallfoid:o laninline:o lanvalidator:o lanacl:S" },
+      "oid:o lanname:s lanowner:o lanispl:b lanpltrusted:b lanplcallfoid:o laninline:o lanvalidator:o lanacl:S tableoid:o" },
     { "pg_catalog", "pg_largeobject_metadata",
       "oid:o lomowner:o lomacl:S" },
     { "pg_catalog", "pg_locks",
@@ -97,12 +97,12 @@ const PgcatTable pgcat_tables[] = {
     { "pg_catalog", "pg_namespace",
       "oid:o nspname:s nspowner:o nspacl:S" },
     { "pg_catalog", "pg_opclass",
-      "oid:o opcmethod:o opcname:s opcnamespace:o opcowner:o opcfamily:o opcintype:o opcdefault:b opckeytype:o" },
+      "oid:o opcmethod:o opcname:s opcnamespace:o opcowner:o opcfamily:o opcintype:o opcdefault:b opckeytype:o tableoid:o" },
     { "pg_catalog", "pg_operator",
       "oid:o oprname:s oprnamespace:o oprowner:o oprkind:s oprcanmerge:b oprcanhash:b oprleft:o oprright:o oprresult:o "
       "oprcom:o oprnegate:o oprcode:o oprrest:o oprjoin:o" },
     { "pg_catalog", "pg_opfamily",
-      "oid:o opfmethod:o opfname:s opfnamespace:o opfowner:o" },
+      "oid:o opfmethod:o opfname:s opfnamespace:o opfowner:o tableoid:o" },
     { "pg_catalog", "pg_partitioned_table",
       "partrelid:o partstrat:s partnatts:h partdefid:o partattrs:H partclass:O partcollation:O partexprs:s" },
     { "pg_catalog", "pg_policies",
@@ -127,7 +127,7 @@ const PgcatTable pgcat_tables[] = {
     { "pg_catalog", "pg_range",
       "rngtypid:o rngsubtype:o rngmultitypid:o rngcollation:o rngsubopc:o rngcanonical:o rngsubdiff:o" },
     { "pg_catalog", "pg_rewrite",
-      "oid:o rulename:s ev_class:o ev_type:s ev_enabled:s is_instead:b ev_qual:s ev_action:s" },
+      "oid:o rulename:s ev_class:o ev_type:s ev_enabled:s is_instead:b ev_qual:s ev_action:s tableoid:o" },
     { "pg_catalog", "pg_roles",
       "rolname:s rolsuper:b rolinherit:b rolcreaterole:b rolcreatedb:b rolcanlogin:b rolreplication:b rolconnlimit:i "
       "rolpassword:s rolvaliduntil:t rolbypassrls:b rolconfig:S oid:o" },
@@ -203,7 +203,7 @@ const PgcatTable pgcat_tables[] = {
       "name:s abbrev:s utc_offset:s is_dst:b" },
     { "pg_catalog", "pg_trigger",
       "oid:o tgrelid:o tgparentid:o tgname:s tgfoid:o tgtype:h tgenabled:s tgisinternal:b tgconstrrelid:o tgconstrindid:o "
-      "tgconstraint:o tgdeferrable:b tginitdeferred:b tgnargs:h tgattr:H tgargs:s tgqual:s tgoldtable:s tgnewtable:s" },
+      "tgconstraint:o tgdeferrable:b tginitdeferred:b tgnargs:h tgattr:H tgargs:s tgqual:s tgoldtable:s tgnewtable:s tableoid:o" },
     { "pg_catalog", "pg_ts_config",
       "oid:o cfgname:s cfgnamespace:o cfgowner:o cfgparser:o" },
     { "pg_catalog", "pg_ts_config_map",

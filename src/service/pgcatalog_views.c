@@ -68,7 +68,7 @@ const PgcatView pgcat_views[] = {
       COLUMNS("oid", "t.oid", "collname", "t.name", "collnamespace", "11", "collowner", "10", "collprovider", "t.provider", "collisdeterministic", "true",
         "collencoding", "t.encoding", "collcollate", "CASE WHEN t.oid > 100 THEN t.name END", "collctype", "CASE WHEN t.oid > 100 THEN t.name END") },
     { "pg_language", "(VALUES (12, 'internal', false), (13, 'c', false), (14, 'sql', true)) t(oid, name, trusted)", COLUMNS("oid", "t.oid", "lanname",
-        "t.name", "lanowner", "10", "lanispl", "false", "lanpltrusted", "t.trusted", "lanplcallfoid", "0", "laninline", "0", "lanvalidator", "0") },
+        "t.name", "lanowner", "10", "lanispl", "false", "lanpltrusted", "t.trusted", "lanplcallfoid", "0", "laninline", "0", "lanvalidator", "0", "tableoid", "2612") },
     { "pg_timezone_names", "(SELECT 1)", COLUMNS("name", "'UTC'", "abbrev", "'UTC'", "utc_offset", "'00:00:00'", "is_dst", "false") },
     { "pg_tables", REL_NS " WHERE r.kind = 'r'", COLUMNS("schemaname", "n.name", "tablename", "r.name", "tableowner", OWNER, "hasindexes", "false",
         "hasrules", "false", "hastriggers", "false", "rowsecurity", "false") },

@@ -203,6 +203,7 @@ static void test_names(void **state UNUSED)
     gives("SELECT 'pg_class'::regclass::oid, 'pg_catalog.pg_type'::regclass::oid, 'int4'::regtype::oid, to_regtype('character varying')::oid", "1259|1247|23|1043\n");
     gives("SELECT format_type(1700, 655366), format_type(1231, 655366), format_type(25, NULL), format_type(0, NULL), format_type(99999, -1)",
           "numeric(10,2)|numeric(10,2)[]|text|-|?" "?" "?\n");
+    gives("SELECT 't1'::regclass::text, oid::regclass::text, CAST(1259 AS REGCLASS)::text FROM pg_class WHERE relname = 'T.2'", "t1|\"Other\".\"T.2\"|pg_class\n");
     gives("SELECT quote_ident('abc'), quote_ident('a b'), quote_ident('select'), quote_ident('A\"')", "abc|\"a b\"|\"select\"|\"A\"\"\"\n");
 }
 

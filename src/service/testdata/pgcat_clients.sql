@@ -60,7 +60,7 @@ SELECT * FROM (SELECT n.nspname, c.relname, a.attname, a.atttypid, a.attnotnull 
   FROM pg_namespace n JOIN pg_class c ON (c.relnamespace = n.oid) JOIN pg_attribute a ON (a.attrelid = c.oid) JOIN pg_type t ON (a.atttypid = t.oid)
   WHERE c.relkind IN ('r', 'p', 'v', 'f', 'm') AND a.attnum > 0 AND NOT a.attisdropped AND n.nspname LIKE 'public') c WHERE true AND attname LIKE '%'
 ;;
-SELECT a.attname, result.key_seq FROM (SELECT a.attname, (i.keys).n AS key_seq FROM pg_class ct JOIN pg_attribute a ON (ct.oid = a.attrelid)
+SELECT result.attname, result.key_seq FROM (SELECT a.attname, (i.keys).n AS key_seq FROM pg_class ct JOIN pg_attribute a ON (ct.oid = a.attrelid)
   JOIN (SELECT ix.indrelid, information_schema._pg_expandarray(ix.indkey) AS keys FROM pg_index ix WHERE ix.indisprimary) i
   ON (a.attnum = (i.keys).x AND a.attrelid = i.indrelid)) result, (SELECT 1) x
 ;;
