@@ -80,7 +80,7 @@ static void fill_cursor(Arena *a, Rows *rows, PgCursor *ret)
 
     *ret = (PgCursor){ .impl = rows, .tag = cursor_tag, .close = cursor_close };
     for (size_t i = 0; i < rows_ncols(rows); i++)
-        vec_push(a, &ret->columns, ((PgColumn){ .name = str_dup(a, rows_col(rows, i)->name), .type = rows_col(rows, i)->type, .typmod = -1 }));
+        vec_push(a, &ret->columns, ((PgColumn){ .name = str_dup(a, rows_col(rows, i)->name), .type = rows_col(rows, i)->type }));
     if (ret->columns.n)
         ret->next = cursor_next;
     if (!copy)
@@ -130,7 +130,7 @@ static Status prepare_in(void *session, Prepared *p, Str text, const DataType *d
         nparams = n;
     TRY(session_describe(session, p->a, p->batch, types, nparams, &cols, &ret->returns_rows, err));
     for (size_t i = 0; i < cols.n; i++)
-        vec_push(p->a, &ret->columns, ((PgColumn){ .name = cols.p[i].name, .type = cols.p[i].type, .typmod = -1 }));
+        vec_push(p->a, &ret->columns, ((PgColumn){ .name = cols.p[i].name, .type = cols.p[i].type }));
     ret->nparams = (int)nparams;
     ret->param_types = types;
     return OK;

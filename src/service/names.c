@@ -218,7 +218,7 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
 
 void run_binder(Run *r, Binder *b)
 {
-    *b = (Binder){ .dialect = r->ss->dialect, .ctx = r, .resolve = resolve, .probe = r->c, .params = r->params, .nparams = r->nparams,
+    *b = (Binder){ .dialect = r->dialect, .ctx = r, .resolve = resolve, .probe = r->c, .params = r->params, .nparams = r->nparams,
                    .now_has = 1, .now_us = r->now_us, .current_user = r->ss->principal.arn, .current_catalog = current_catalog(r),
                    .current_namespace = r->ss->namespace, .case_sensitive = setting_on(r->ss, S("spark.sql.caseSensitive")) };
 }
@@ -333,6 +333,11 @@ static Status fill_pg_catalog(Run *r, Error *err)
     }
     objects.current_schema = r->ss->namespace;
     return pgcat_fill(r->c, &objects, err);
+}
+
+Status run_need_pg_catalog(Run *r, Str engine_sql, Error *err)
+{
+    return str_find(engine_sql, S("firn_pg_")) >= 0 ? fill_pg_catalog(r, err) : OK;
 }
 
 /* ---- for the printer ------------------------------------------------------------------------------------------------------------------------ */

@@ -18,6 +18,7 @@ Status do_query(Run *r, Rows *rows, Error *err)
     TRY(sql_bind_query(r->a, &b, r->st->query, err));
     TRY(sql_print_query(r->a, &p, r->st->query, &sql, err));
     query_columns(rows, r->st->query);
+    TRY(run_need_pg_catalog(r, sql, err));
     TRY(duck_query(r->c, sql, &rows->result, err));
     if (duck_ncols(rows->result) != rows->columns.n)
         return FAIL(err, E_INTERNAL, "the engine gave %zu columns instead of %zu", duck_ncols(rows->result), rows->columns.n);
@@ -63,9 +64,9 @@ static bool has_rows(const Stmt *st)
     }
 }
 
-static Status describe_query(Session *ss, Arena *a, DuckConn *c, const Stmt *st, DataType *types, size_t n, RowColumns *ret, Error *err)
+static Status describe_query(Session *ss, Arena *a, DuckConn *c, const Stmt *st, Dialect d, DataType *types, size_t n, RowColumns *ret, Error *err)
 {
-    Run r = { .ss = ss, .svc = ss->svc, .a = a, .c = c, .st = st, .now_us = clock_us() };
+    Run r = { .ss = ss, .svc = ss->svc, .a = a, .c = c, .st = st, .dialect = d, .now_us = clock_us() };
     Binder b;
 
     run_binder(&r, &b);
@@ -112,5 +113,5 @@ Status session_describe(Session *ss, Arena *a, Batch *b, DataType *types, size_t
         return OK;
     TRY(sql_parse(a, b->dialect, b->text, &again, err));
     TRY(duck_connect(ss->svc->engine, &c, err));
-    return describe_query(ss, a, c, again.p[0], types, ntypes, ret, err);
+    return describe_query(ss, a, c, again.p[0], b->dialect, types, ntypes, ret, err);
 }

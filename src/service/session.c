@@ -209,7 +209,7 @@ Status session_run(Session *ss, Batch *b, size_t i, const Value *params, size_t 
     StmtVec again = {0};
     const Stmt *st = b->stmts.p[i];
 
-    rows->run = (Run){ .ss = ss, .svc = ss->svc, .a = a, .params = params, .nparams = nparams, .now_us = clock_us() };
+    rows->run = (Run){ .ss = ss, .svc = ss->svc, .a = a, .dialect = b->dialect, .params = params, .nparams = nparams, .now_us = clock_us() };
     rows->changed = -1;
     Status s = refuse_in_failed(ss, st, err);
     /* binding changes the tree: every run has a tree of its own, with positions as in the whole text */

@@ -32,6 +32,7 @@ typedef struct Run {
     Arena *a;                         /* freed by rows_close */
     DuckConn *c;
     const Stmt *st;
+    Dialect dialect;                  /* of the statement: the session's, PostgreSQL's for questions to pg_catalog */
     const Value *params;
     size_t nparams;
     int64_t now_us;
@@ -66,6 +67,8 @@ Str name_display(Arena *a, const Name *n);
 NODISCARD Status table_not_found(Run *r, const StrVec *parts, int position, Error *err);
 
 void run_binder(Run *r, Binder *b);
+/* pg_catalog's functions look at this connection's objects: they must be there when the engine's text calls one. */
+NODISCARD Status run_need_pg_catalog(Run *r, Str engine_sql, Error *err);
 Printer run_printer(Run *r);
 
 NODISCARD Status run_ask(Run *r, Action action, const char *api, const CatRelation *rel, Error *err);
