@@ -83,6 +83,7 @@ static void fill_cursor(Arena *a, Rows *rows, PgCursor *ret)
         vec_push(a, &ret->columns, ((PgColumn){ .name = str_dup(a, rows_col(rows, i)->name), .type = rows_col(rows, i)->type }));
     if (ret->columns.n)
         ret->next = cursor_next;
+    ret->forget_all = rows_forgets(rows, &ret->forget) && !ret->forget.n;
     if (!copy)
         return;
     ret->copy_out = str_eq(copy->what, S("to"));

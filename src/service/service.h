@@ -70,6 +70,8 @@ const RowColumn *rows_col(const Rows *r, size_t i);
 NODISCARD Status rows_next(Rows *r, Arena *a, Value *cells, int *has, Error *err);
 Str rows_tag(Rows *r, Arena *a, int64_t nrows);         /* the command tag */
 const Stmt *rows_copy(const Rows *r);                   /* the COPY statement, NULL for others */
+/* DEALLOCATE, DISCARD: prepared statements are the door's, which drops the one of that name, all when it is empty. */
+bool rows_forgets(const Rows *r, Str *name);
 NODISCARD Status rows_copy_row(Rows *r, const Str *fields, const int *nulls, size_t n, Error *err);      /* COPY FROM STDIN */
 NODISCARD Status rows_copy_done(Rows *r, int64_t *nrows, Error *err);
 void rows_close(Rows *r);

@@ -19,7 +19,7 @@ Status session_open(Service *s, const SessionOptions *o, Session **ret, Error *e
     Arena *a = arena_create();
     Session *ss = arena_new(a, Session);
 
-    *ss = (Session){ .svc = s, .arena = a, .dialect = o->dialect, .tx = 'I', .prepared = map_new(a) };
+    *ss = (Session){ .svc = s, .arena = a, .dialect = o->dialect, .tx = 'I' };
     pthread_mutex_init(&ss->lock, NULL);
     ss->principal = o->principal;
     ss->principal.arn = str_dup(a, o->principal.arn);
@@ -154,16 +154,8 @@ static Status do_noop(Run *r, Rows *rows, Error *err UNUSED)
 
 static Status do_prepare(Run *r, Rows *rows, Error *err)
 {
-    Session *ss = r->ss;
-    Str name = str_dup(ss->arena, r->st->stmt_name);
-
     if (r->st->kind == ST_DEALLOCATE) {
-        if (name.n && !map_del(&ss->prepared, name)) {
-            RAISE(err, E_NOT_FOUND, "prepared statement \"" STR_FMT "\" does not exist", STR_ARG(name));
-            memcpy(err->sqlstate, "26000", 6);
-            return E_NOT_FOUND;
-        }
-        rows_command(rows, "DEALLOCATE");
+        rows_command(rows, r->st->stmt_name.n ? "DEALLOCATE" : "DEALLOCATE ALL");
         return OK;
     }
     return FAIL(err, E_UNSUPPORTED, "PREPARE and EXECUTE as statements are not supported: use the driver's prepared statements");
@@ -199,6 +191,8 @@ static Status dispatch(Run *r, Rows *rows, Error *err)
     StmtHandler h = (size_t)r->st->kind < COUNT_OF(handlers) ? handlers[r->st->kind] : NULL;
     if (!h)
         return FAIL(err, E_UNSUPPORTED, "this statement is not supported");
+    if (r->st->returning.n)
+        return FAIL(err, E_UNSUPPORTED, "RETURNING is not supported");
     return h(r, rows, err);
 }
 
@@ -241,6 +235,14 @@ Status session_run(Session *ss, Batch *b, size_t i, const Value *params, size_t 
 size_t rows_ncols(const Rows *r) { return r->columns.n; }
 const RowColumn *rows_col(const Rows *r, size_t i) { return &r->columns.p[i]; }
 const Stmt *rows_copy(const Rows *r) { return r->copy; }
+
+bool rows_forgets(const Rows *r, Str *name)
+{
+    const Stmt *st = r->run.st;
+
+    *name = st && st->kind == ST_DEALLOCATE ? st->stmt_name : (Str){ 0 };
+    return st && (st->kind == ST_DEALLOCATE || st->kind == ST_DISCARD);
+}
 
 static Status next_streamed(Rows *r, Arena *a, Value *cells, int *has, Error *err)
 {

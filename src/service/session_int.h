@@ -15,7 +15,6 @@ struct Session {
     Str catalog_name, namespace;      /* current */
     char tx;
     int tx_wrote;
-    Map prepared;                     /* PREPARE name: text */
     pthread_mutex_t lock;             /* guards conn and cancelled */
     DuckConn *conn;                   /* of the statement that runs now */
     int cancelled;
