@@ -176,8 +176,6 @@ static Status time_travel(Run *r, const TableRef *ref, LakeName *n, Error *err)
     return OK;
 }
 
-static Status fill_pg_catalog(Run *r, Error *err);
-
 static Status resolve_pg(Run *r, Arena *a, const TableRef *ref, BoundTable **ret, Error *err)
 {
     bool qualified = ref->name.n >= 2 && (str_ieq(ref->name.p[ref->name.n - 2], S("pg_catalog")) || str_ieq(ref->name.p[ref->name.n - 2], S("information_schema")));
@@ -186,7 +184,7 @@ static Status resolve_pg(Run *r, Arena *a, const TableRef *ref, BoundTable **ret
         return E_NOT_FOUND;
     Str schema = qualified ? ref->name.p[ref->name.n - 2] : S("pg_catalog");
     TRY(pgcat_resolve(NULL, a, str_lower(a, schema), str_lower(a, ref->name.p[ref->name.n - 1]), ret, err));
-    return fill_pg_catalog(r, err);
+    return run_fill_pg_catalog(r, err);
 }
 
 static Status view_query(Run *r, Arena *a, const CatRelation *rel, const Name *n, BoundTable **ret, Error *err);
@@ -289,55 +287,6 @@ static Status view_query(Run *r, Arena *a, const CatRelation *rel, const Name *n
     t->columns = t->view->columns;
     *ret = t;
     return OK;
-}
-
-/* ---- pg_catalog's content --------------------------------------------------------------------------------------------------------------- */
-
-static Status add_relation(Run *r, PgCatObjects *objects, Str schema, const CatRelation *rel, Error *err)
-{
-    PgCatRelation o = { .namespace = schema, .name = rel->name, .kind = rel->kind == REL_VIEW ? 'v' : rel->kind == REL_MVIEW ? 'm' : 'r', .owner = rel->owner };
-    BoundColumns cols = {0};
-    LakeTable t;
-    Error unreadable;
-
-    (void)err;
-    if (rel->kind != REL_VIEW && lake_open_relation(r->svc->lake, r->a, rel, &t, &unreadable) == OK &&
-        lake_columns(r->a, ice_current_schema(t.meta), &cols, &unreadable) == OK)
-        for (size_t i = 0; i < cols.n; i++)
-            vec_push(r->a, &o.columns, ((PgCatColumn){ .name = cols.p[i].name, .type = cols.p[i].type, .not_null = !cols.p[i].nullable }));
-    vec_push(r->a, &objects->relations, o);
-    return OK;
-}
-
-/* The current catalog's namespaces; other catalogs' as catalog.namespace. */
-static Status fill_pg_catalog(Run *r, Error *err)
-{
-    PgCatObjects objects = { .database = r->ss->database, .user = r->ss->principal.key_id };
-    CatWarehouses ws = {0};
-
-    if (r->catalogs_filled++)
-        return OK;
-    TRY(cat_warehouse_list(r->svc->catalog, r->a, &ws, err));
-    for (size_t w = 0; w < ws.n; w++) {
-        CatNamespaces nss = {0};
-        TRY(cat_namespace_list(r->svc->catalog, r->a, ws.p[w].id, (Str){0}, (CatPage){0}, &nss, err));
-        for (size_t i = 0; i < nss.n; i++) {
-            CatRelations rels = {0};
-            bool mine = str_eq(ws.p[w].id, cat_account(r->svc->catalog));
-            Str schema = mine ? nss.p[i].name : str_fmt(r->a, STR_FMT "." STR_FMT, STR_ARG(ws.p[w].sql_name), STR_ARG(nss.p[i].name));
-            vec_push(r->a, &objects.namespaces, schema);
-            TRY(cat_relation_list(r->svc->catalog, r->a, ws.p[w].id, nss.p[i].name, 7, (CatPage){0}, &rels, err));
-            for (size_t k = 0; k < rels.n; k++)
-                TRY(add_relation(r, &objects, schema, &rels.p[k], err));
-        }
-    }
-    objects.current_schema = r->ss->namespace;
-    return pgcat_fill(r->c, &objects, err);
-}
-
-Status run_need_pg_catalog(Run *r, Str engine_sql, Error *err)
-{
-    return str_find(engine_sql, S("firn_pg_")) >= 0 ? fill_pg_catalog(r, err) : OK;
 }
 
 /* ---- for the printer ------------------------------------------------------------------------------------------------------------------------ */

@@ -67,6 +67,7 @@ NODISCARD Status table_not_found(Run *r, const StrVec *parts, int position, Erro
 
 void run_binder(Run *r, Binder *b);
 /* pg_catalog's functions look at this connection's objects: they must be there when the engine's text calls one. */
+NODISCARD Status run_fill_pg_catalog(Run *r, Error *err);
 NODISCARD Status run_need_pg_catalog(Run *r, Str engine_sql, Error *err);
 Printer run_printer(Run *r);
 
