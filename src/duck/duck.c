@@ -63,6 +63,7 @@ static Status configure(duckdb_config c, const DuckOptions *o, Error *err)
         { "allow_community_extensions", "false" },
         { "allow_unsigned_extensions", "false" },
         { "preserve_insertion_order", "false" },
+        { "order_by_non_integer_literal", "true" },   /* a constant as ORDER BY key orders nothing; it is no error in Spark */
     };
     char threads[16];
 

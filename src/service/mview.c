@@ -77,6 +77,15 @@ static Status choose_location(Run *r, const Name *n, const CatRelation *there, S
     return OK;
 }
 
+/* All files of a view lie in its location: that is what protection covers. */
+static Status check_properties(const Props *props, Error *err)
+{
+    for (size_t i = 0; i < props->n; i++)
+        if (str_starts(props->p[i].key, S("write.")) && str_ends(props->p[i].key, S(".path")))
+            return FAIL(err, E_INVALID, "a materialized view cannot have property '" STR_FMT "': its files lie in its location", STR_ARG(props->p[i].key));
+    return OK;
+}
+
 static Status spec_of(Run *r, const Name *n, const CatRelation *there, ViewSpec *spec, Error *err)
 {
     const Stmt *st = r->st;
@@ -107,6 +116,7 @@ Status do_create_mv(Run *r, Rows *rows, Error *err)
     rows_command(rows, "CREATE MATERIALIZED VIEW");
     TRY(check_settings(r, err));
     TRY(check_schedule(r, &r->st->schedule, err));
+    TRY(check_properties(&r->st->props, err));
     TRY(name_resolve(r, &r->st->name, &n, err));
     TRY(cat_namespace_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, &ns, err));
     if (cat_relation_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, n.name, &rel, &absent) == OK)

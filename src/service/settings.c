@@ -72,6 +72,18 @@ static Status check_value(Str key, Str *value, Arena *a, Error *err)
     return OK;
 }
 
+static bool is_setting(const Session *ss, Str key)
+{
+    return parameter(key) || str_starts(key, S("spark.")) || str_starts(key, S("hive.")) || str_chr(key, '.') >= 0 || props_has(&ss->settings, key);
+}
+
+static Status unknown_setting(Str key, Error *err)
+{
+    RAISE(err, E_NOT_FOUND, "unrecognized configuration parameter \"" STR_FMT "\"", STR_ARG(key));
+    memcpy(err->sqlstate, "42704", 6);
+    return E_NOT_FOUND;
+}
+
 Status session_set(Session *ss, Str key, Str value, Error *err)
 {
     const Parameter *p = parameter(key);
@@ -82,11 +94,8 @@ Status session_set(Session *ss, Str key, Str value, Error *err)
         memcpy(err->sqlstate, "55P02", 6);
         return E_DENIED;
     }
-    if (!p && !spark && ss->dialect == DIALECT_POSTGRES && str_chr(key, '.') < 0) {
-        RAISE(err, E_NOT_FOUND, "unrecognized configuration parameter \"" STR_FMT "\"", STR_ARG(key));
-        memcpy(err->sqlstate, "42704", 6);
-        return E_NOT_FOUND;
-    }
+    if (!is_setting(ss, key) && ss->dialect == DIALECT_POSTGRES)
+        return unknown_setting(key, err);
     if (!p && !spark && ss->dialect == DIALECT_SPARK && str_chr(key, '.') < 0)
         return FAIL(err, E_INVALID, "unknown setting '" STR_FMT "': firn knows spark.* and PostgreSQL's session parameters", STR_ARG(key));
     TRY(check_value(key, &value, ss->arena, err));
@@ -149,11 +158,8 @@ static Status show_setting(Run *r, Rows *rows, Error *err)
             pair(rows, str_c(parameters[i].name), shown(r->ss, str_c(parameters[i].name)));
         return OK;
     }
-    if (!p && !props_has(&r->ss->settings, r->st->setting)) {
-        RAISE(err, E_NOT_FOUND, "unrecognized configuration parameter \"" STR_FMT "\"", STR_ARG(r->st->setting));
-        memcpy(err->sqlstate, "42704", 6);
-        return E_NOT_FOUND;
-    }
+    if (!p && !props_has(&r->ss->settings, r->st->setting))
+        return unknown_setting(r->st->setting, err);
     rows_column(rows, p ? p->name : str_z(r->a, r->st->setting), DT_STRING);
     cell_str(rows, rows_row(rows), 0, shown(r->ss, r->st->setting));
     return OK;
@@ -164,6 +170,8 @@ Status do_set(Run *r, Rows *rows, Error *err)
     if (r->st->kind == ST_SHOW_SETTING)
         return show_setting(r, rows, err);
     if (r->st->kind == ST_RESET) {
+        if (r->st->setting.n && !str_ieq(r->st->setting, S("all")) && !is_setting(r->ss, r->st->setting))
+            return unknown_setting(r->st->setting, err);
         if (r->st->setting.n && !str_ieq(r->st->setting, S("all")))
             props_del(&r->ss->settings, parameter(r->st->setting) ? str_c(parameter(r->st->setting)->name) : r->st->setting);
         else

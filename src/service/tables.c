@@ -89,7 +89,8 @@ static Status plan_new(const SvcCall *c, const SvcNewTable *t, IceMetadata **ret
         TRY(tables_location_allowed(c, n.location, 0, err));
     while (n.location.n > 1 && n.location.p[n.location.n - 1] == '/')
         n.location.n--;
-    return ice_metadata_new(c->a, &n, ret, err);
+    TRY(ice_metadata_new(c->a, &n, ret, err));
+    return tables_paths_allowed(c, NULL, *ret, 0, err);
 }
 
 Status svc_table_create(const SvcCall *c, const SvcNewTable *t, SvcTable *ret, Error *err)
@@ -241,6 +242,7 @@ Status svc_table_register(const SvcCall *c, const SvcName *name, Str metadata_lo
         TRY(tables_must_be_free(c, name, REL_TABLE, err));
     TRY(read_foreign(c, metadata_location, &ret->metadata, err));
     TRY(tables_location_shareable(c, ret->metadata->location, err));
+    TRY(tables_paths_allowed(c, NULL, ret->metadata, 0, err));
     TRY(put_registered(c, name, over ? &old : NULL, ret->metadata, metadata_location, err));
     return tables_get(c, name, &ret->relation, err);
 }

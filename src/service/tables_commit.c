@@ -101,6 +101,7 @@ static Status plan(const SvcCall *c, Pending *p, Error *err)
     p->changed = 1;
     if (!p->exists || !str_eq(p->next->location, p->base->location))
         TRY(tables_location_allowed(c, p->next->location, p->relation.id, err));
+    TRY(tables_paths_allowed(c, p->exists ? p->base : NULL, p->next, p->relation.id, err));
     TRY(snapshots_inside(c, p, err));
     p->file = ice_metadata_next_location(c->a, p->next, previous);
     return tables_metadata_allowed(c, p->file, p->next->location, p->relation.id, err);

@@ -36,6 +36,8 @@ NODISCARD Status tables_readable(const SvcCall *c, Str uri, Error *err);
 NODISCARD Status tables_default_location(const SvcCall *c, const CatNamespace *ns, Str name, Str uuid, Str *ret, Error *err);
 /* A metadata file may be written: below the relation's location, or where tables_location_allowed says. */
 NODISCARD Status tables_metadata_allowed(const SvcCall *c, Str file, Str location, int64_t self, Error *err);
+/* The same of every place that `next`'s write.*.path properties name and `base` (may be NULL) did not. */
+NODISCARD Status tables_paths_allowed(const SvcCall *c, const IceMetadata *base, const IceMetadata *next, int64_t self, Error *err);
 bool tables_within(Arena *a, Str uri, Str prefix);
 
 #endif

@@ -121,6 +121,20 @@ Status tables_metadata_allowed(const SvcCall *c, Str file, Str location, int64_t
     return s == E_NOT_FOUND ? OK : s;
 }
 
+/* Properties that send files elsewhere are asked about when they change: writers follow them without asking again. */
+Status tables_paths_allowed(const SvcCall *c, const IceMetadata *base, const IceMetadata *next, int64_t self, Error *err)
+{
+    static const char *const keys[] = { "write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path" };
+
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        Str key = str_c(keys[i]), path = props_get(&next->properties, key, (Str){0});
+        bool same = base && str_eq(base->location, next->location) && str_eq(path, props_get(&base->properties, key, (Str){0}));
+        if (path.n > 0 && !same && !tables_within(c->a, path, next->location))
+            TRY_CTX(tables_location_allowed(c, path, self, err), err, "%s", keys[i]);
+    }
+    return OK;
+}
+
 /* ---- the catalog's own choice ---------------------------------------------------------------------------------------- */
 
 static Status ensure_bucket(const SvcCall *c, Str name, Error *err)
