@@ -31,7 +31,8 @@ BlobId blob_new_id(void)
 BlobId blob_from(Str s)
 {
     BlobId id = {{0}};
-    memcpy(id.z, s.p, min_size(s.n, BLOB_ID_LEN));
+    if (s.n)
+        memcpy(id.z, s.p, min_size(s.n, BLOB_ID_LEN));
     return id;
 }
 

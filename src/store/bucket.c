@@ -3,9 +3,11 @@
 #include "store/store_int.h"
 
 typedef struct NameConfig { Str name, config; } NameConfig;
+typedef struct NameState { Str name; Versioning state; } NameState;
 
 static Status add_row(Db *db, void *arg, Error *err);
 static Status config_row(Db *db, void *arg, Error *err);
+static Status state_row(Db *db, void *arg, Error *err);
 static Status delete_row(Db *db, void *arg, Error *err);
 static Status missing(Str name, Error *err);
 static void from_row(Q *q, Arena *a, BucketInfo *ret);
@@ -38,6 +40,13 @@ Status store_bucket_config(Store *s, Str name, Str config, Error *err)
     return index_write(s->index, config_row, &nc, err);
 }
 
+Status store_bucket_versioning(Store *s, Str name, Versioning v, Error *err)
+{
+    NameState ns = { name, v };
+    TRY(store_gate(s, err));
+    return index_write(s->index, state_row, &ns, err);
+}
+
 Status store_bucket_delete(Store *s, Str name, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
@@ -66,9 +75,17 @@ Status store_bucket_list(Store *s, Arena *a, BucketInfos *ret, Error *err)
 
 Status bucket_need(Db *db, Str bucket, Error *err)
 {
+    int unused;
+    return bucket_state(db, bucket, &unused, err);
+}
+
+Status bucket_state(Db *db, Str bucket, int *ret, Error *err)
+{
     Q q = q_open(db, Q_BUCKET_GET);
     q_text(&q, bucket);
     bool found = q_row(&q);
+    if (found)
+        *ret = (int)q_i64(&q, 5);
     TRY(q_done(&q, err));
     return found ? OK : missing(bucket, err);
 }
@@ -94,6 +111,16 @@ static Status config_row(Db *db, void *arg, Error *err)
     q_text(&q, nc->name);
     TRY(q_run(&q, err));
     return sqlite3_changes(db->h) ? OK : missing(nc->name, err);
+}
+
+static Status state_row(Db *db, void *arg, Error *err)
+{
+    const NameState *ns = arg;
+    Q q = q_open(db, Q_BUCKET_STATE);
+    q_int(&q, ns->state);
+    q_text(&q, ns->name);
+    TRY(q_run(&q, err));
+    return sqlite3_changes(db->h) ? OK : missing(ns->name, err);
 }
 
 /* Unfinished uploads do not keep a bucket; they are aborted with it. */
@@ -122,5 +149,6 @@ static Status missing(Str name, Error *err)
 static void from_row(Q *q, Arena *a, BucketInfo *ret)
 {
     *ret = (BucketInfo){ .name = q_str(q, 0, a), .owner = q_str(q, 1, a), .region = q_str(q, 2, a),
-                         .created_ms = q_i64(q, 3), .config = q_str(q, 4, a) };
+                         .created_ms = q_i64(q, 3), .config = q_str(q, 4, a),
+                         .versioning = (Versioning)q_i64(q, 5) };
 }

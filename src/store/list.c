@@ -16,7 +16,6 @@ typedef struct Lister {
 
 static Status scan(Db *db, Lister *l, Error *err);
 static bool take(Lister *l, Q *q, Str key);
-static Str common_prefix(const ListQuery *q, Str key);
 static bool above(Arena *a, Str prefix, Str *ret);
 static void skip(Lister *l, Str prefix);
 
@@ -31,7 +30,7 @@ Status store_list(Store *s, Arena *a, const ListQuery *q, ListResult *ret, Error
     if (q->after.n && str_cmp(q->after, q->prefix) >= 0) {
         l.from = q->after;
         l.after = 1;
-        Str cp = common_prefix(q, q->after);
+        Str cp = list_common_prefix(q, q->after);
         if (cp.n)
             skip(&l, cp);
     }
@@ -92,7 +91,7 @@ static bool take(Lister *l, Q *q, Str key)
         return false;
     }
     l->count++;
-    Str cp = common_prefix(l->q, key);
+    Str cp = list_common_prefix(l->q, key);
     if (cp.n) {
         vec_push(l->a, &l->ret->prefixes, cp);
         l->ret->next_after = cp;
@@ -106,7 +105,7 @@ static bool take(Lister *l, Q *q, Str key)
     return false;
 }
 
-static Str common_prefix(const ListQuery *q, Str key)
+Str list_common_prefix(const ListQuery *q, Str key)
 {
     if (!q->delimiter.n || !str_starts(key, q->prefix))
         return (Str){0};

@@ -12,15 +12,11 @@
 
 enum { REOPEN_TRIES = 16 };
 
-typedef struct PutJob { Arena *a; const ObjectRow *row; const PutCondition *cond; BlobId old; } PutJob;
-typedef struct DeleteJob { Arena *a; Str bucket, key; const PutCondition *cond; BlobId old; } DeleteJob;
+typedef struct PutJob { Arena *a; ObjectRow *row; const PutCondition *cond; BlobId old; } PutJob;
 typedef struct TagsJob { Str bucket, key, tags; } TagsJob;
 
 static Status put_job(Db *db, void *arg, Error *err);
-static Status delete_job(Db *db, void *arg, Error *err);
 static Status tags_job(Db *db, void *arg, Error *err);
-static Status check_condition(const PutCondition *cond, const ObjectRow *old, Error *err);
-static Status no_such_key(Str bucket, Str key, Error *err);
 static Status open_any(Store *s, Arena *a, Str uri, int *fd, ObjectInfo *info, Error *err);
 
 Status store_stat(Store *s, Arena *a, Str uri, ObjectInfo *ret, Error *err)
@@ -78,7 +74,7 @@ Status store_local_path(Store *s, Arena *a, Str uri, Str *ret, Error *err)
         *ret = loc.path;
         return OK;
     }
-    TRY(object_open(s, a, loc.bucket, loc.key, &fd, &row, err));
+    TRY(object_open(s, a, loc.bucket, loc.key, (Str){0}, &fd, &row, err));
     *ret = blob_path(s, a, row.blob);
     return OK;
 }
@@ -91,15 +87,8 @@ Status store_delete(Store *s, Str uri, Error *err)
 Status store_delete_if(Store *s, Str uri, const PutCondition *cond, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    Location loc;
-    TRY(store_gate(s, err));
-    TRY(store_parse_location(a, uri, &loc, err));
-    if (loc.file)
-        return file_delete(s, loc.path, err);
-    DeleteJob job = { .a = a, .bucket = loc.bucket, .key = loc.key, .cond = cond };
-    TRY(index_write(s->index, delete_job, &job, err));
-    blob_remove(s, job.old);
-    return OK;
+    Removed gone = {0};
+    return store_remove(s, a, uri, (Str){0}, cond, &gone, err);
 }
 
 Status store_set_tags(Store *s, Str uri, const Props *tags, Error *err)
@@ -114,18 +103,18 @@ Status store_set_tags(Store *s, Str uri, const Props *tags, Error *err)
     return index_write(s->index, tags_job, &job, err);
 }
 
-Status store_copy(Store *s, Str from, Str to, const Props *headers, const Props *tags, const PutCondition *cond, Arena *a, ObjectInfo *ret, Error *err)
+Status store_copy(Store *s, const CopyRequest *c, Arena *a, ObjectInfo *ret, Error *err)
 {
     CLEANUP(file_closep) int fd = -1;
     Location src, dst;
     ObjectRow row = {0};
     TRY(store_gate(s, err));
-    TRY(store_parse_location(a, from, &src, err));
-    TRY(store_parse_location(a, to, &dst, err));
+    TRY(store_parse_location(a, c->from, &src, err));
+    TRY(store_parse_location(a, c->to, &dst, err));
     if (src.file || dst.file)
         return FAIL(err, E_UNSUPPORTED, "copying between file: locations");
     TRY(key_check(dst.bucket, dst.key, err));
-    TRY(object_open(s, a, src.bucket, src.key, &fd, &row, err));
+    TRY(object_open(s, a, src.bucket, src.key, c->from_version, &fd, &row, err));
     BlobId id = blob_new_id();
     if (s->sync && fsync(fd) < 0)                            /* the source may still be covered by the journal alone */
         return FAIL_ERRNO(err, "syncing the source of a copy");
@@ -134,11 +123,11 @@ Status store_copy(Store *s, Str from, Str to, const Props *headers, const Props 
     row.info.bucket = dst.bucket;
     row.info.key = dst.key;
     row.info.modified_ms = clock_ms();
-    if (headers)
-        props_copy(a, headers, &row.info.headers);
-    if (tags)
-        props_copy(a, tags, &row.info.tags);
-    TRY(object_publish(s, a, &row, cond, err));
+    if (c->headers)
+        props_copy(a, c->headers, &row.info.headers);
+    if (c->tags)
+        props_copy(a, c->tags, &row.info.tags);
+    TRY(object_publish(s, a, &row, c->cond, err));
     *ret = row.info;
     return OK;
 }
@@ -156,6 +145,7 @@ void object_from_row(Q *q, Arena *a, ObjectRow *ret)
     if (parts.n)
         str_split(a, parts, ',', &o->part_sizes);
     ret->blob = blob_from(q_str(q, 9, a));
+    o->version = q_str(q, 10, a);
 }
 
 Status object_find(Db *db, Arena *a, Str bucket, Str key, ObjectRow *ret, Error *err)
@@ -173,13 +163,15 @@ Status object_find(Db *db, Arena *a, Str bucket, Str key, ObjectRow *ret, Error 
     return no_such_key(bucket, key, err);
 }
 
-Status object_open(Store *s, Arena *a, Str bucket, Str key, int *fd, ObjectRow *ret, Error *err)
+Status object_open(Store *s, Arena *a, Str bucket, Str key, Str version, int *fd, ObjectRow *ret, Error *err)
 {
     Status st = OK;
     for (int i = 0; i < REOPEN_TRIES; i++) {
         CLEANUP(reader_give) Reader r = {0};
         TRY(reader_take(s->index, &r, err));
-        TRY(object_find(r.db, a, bucket, key, ret, err));
+        TRY(version_find(r.db, a, bucket, key, version, ret, err));
+        if (ret->info.marker)
+            return OK;
         st = blob_open(s, ret->blob, fd, err);
         if (st != E_NOT_FOUND)
             return st;
@@ -197,14 +189,25 @@ Status object_publish(Store *s, Arena *a, ObjectRow *row, const PutCondition *co
     return st;
 }
 
-Status object_put_row(Db *db, Arena *a, const ObjectRow *row, const PutCondition *cond, BlobId *old, Error *err)
+Status object_put_row(Db *db, Arena *a, ObjectRow *row, const PutCondition *cond, BlobId *old, Error *err)
 {
-    const ObjectInfo *o = &row->info;
+    ObjectInfo *o = &row->info;
     ObjectRow before = {0};
+    int state = VERSIONING_OFF;
+    TRY(bucket_state(db, o->bucket, &state, err));
     Status st = object_find(db, a, o->bucket, o->key, &before, err);
-    if (st != OK && (st != E_NOT_FOUND || !str_eq(str_c(err->kind), S("NoSuchKey"))))
+    if (st != OK && st != E_NOT_FOUND)
         return st;
-    TRY(check_condition(cond, st == OK ? &before : NULL, err));
+    TRY(put_condition_check(cond, st == OK ? &before : NULL, err));
+    o->version = state == VERSIONING_ON ? str_dup(a, str_c(blob_new_id().z)) : (Str){0};
+    bool keep = st == OK && (state == VERSIONING_ON || before.info.version.n);
+    *old = before.blob;
+    if (keep) {
+        *old = (BlobId){{0}};
+        TRY(version_keep(db, o->bucket, o->key, err));
+    }
+    if (state == VERSIONING_SUSPENDED)
+        TRY(version_drop_null(db, a, o->bucket, o->key, old, err));
     Str headers = props_pack(a, &o->headers);
     if (headers.n > HEADERS_BYTES_MAX)
         return FAIL(err, E_LIMIT, "object headers of %zu bytes, limit is %d", headers.n, HEADERS_BYTES_MAX);
@@ -219,7 +222,7 @@ Status object_put_row(Db *db, Arena *a, const ObjectRow *row, const PutCondition
     q_blob(&q, props_pack(a, &o->tags));
     q_text(&q, str_join(a, &o->part_sizes, S(",")));
     q_text(&q, str_c(row->blob.z));
-    *old = before.blob;
+    q_text(&q, o->version);
     TRY(q_run(&q, err));
     if (!row->journal.n)
         return OK;
@@ -239,7 +242,7 @@ static Status open_any(Store *s, Arena *a, Str uri, int *fd, ObjectInfo *info, E
     TRY(store_parse_location(a, uri, &loc, err));
     if (loc.file)
         return file_open(s, a, loc.path, fd, info, err);
-    TRY(object_open(s, a, loc.bucket, loc.key, fd, &row, err));
+    TRY(object_open(s, a, loc.bucket, loc.key, (Str){0}, fd, &row, err));
     *info = row.info;
     return OK;
 }
@@ -248,22 +251,6 @@ static Status put_job(Db *db, void *arg, Error *err)
 {
     PutJob *j = arg;
     return object_put_row(db, j->a, j->row, j->cond, &j->old, err);
-}
-
-static Status delete_job(Db *db, void *arg, Error *err)
-{
-    DeleteJob *j = arg;
-    ObjectRow row = {0};
-    Status st = object_find(db, j->a, j->bucket, j->key, &row, err);
-    if (st == E_NOT_FOUND && str_eq(str_c(err->kind), S("NoSuchKey")) && !j->cond)
-        return OK;
-    TRY(st);
-    TRY(check_condition(j->cond, &row, err));
-    Q q = q_open(db, Q_OBJECT_DEL);
-    q_text(&q, j->bucket);
-    q_blob(&q, j->key);
-    j->old = row.blob;
-    return q_run(&q, err);
 }
 
 static Status tags_job(Db *db, void *arg, Error *err)
@@ -277,7 +264,7 @@ static Status tags_job(Db *db, void *arg, Error *err)
     return sqlite3_changes(db->h) ? OK : no_such_key(j->bucket, j->key, err);
 }
 
-static Status check_condition(const PutCondition *cond, const ObjectRow *old, Error *err)
+Status put_condition_check(const PutCondition *cond, const ObjectRow *old, Error *err)
 {
     if (!cond)
         return OK;
@@ -298,7 +285,7 @@ static Status check_condition(const PutCondition *cond, const ObjectRow *old, Er
                 STR_ARG(old->info.etag), STR_ARG(cond->if_match));
 }
 
-static Status no_such_key(Str bucket, Str key, Error *err)
+Status no_such_key(Str bucket, Str key, Error *err)
 {
     (void)FAIL(err, E_NOT_FOUND, "object 's3://" STR_FMT "/" STR_FMT "' does not exist", STR_ARG(bucket), STR_ARG(key));
     strcpy(err->kind, "NoSuchKey");

@@ -168,7 +168,7 @@ static Status mark(Db *db, void *value, Error *err)
 static Status empty_rows(Db *db, void *arg, Error *err)
 {
     (void)arg;
-    if (sqlite3_exec(db->h, "DELETE FROM journal; DELETE FROM parts; DELETE FROM uploads; DELETE FROM objects; DELETE FROM buckets", NULL, NULL, NULL) != SQLITE_OK)
+    if (sqlite3_exec(db->h, "DELETE FROM journal; DELETE FROM parts; DELETE FROM uploads; DELETE FROM older; DELETE FROM objects; DELETE FROM buckets", NULL, NULL, NULL) != SQLITE_OK)
         return FAIL(err, E_IO, "emptying the store: %s", sqlite3_errmsg(db->h));
     return OK;
 }

@@ -37,10 +37,12 @@ Str store_s3_uri(Arena *a, Str bucket, Str key);
 
 /* ---- buckets -------------------------------------------------------------------------------------------------- */
 
-typedef struct BucketInfo { Str name, owner, region; int64_t created_ms; Str config; } BucketInfo;   /* config: JSON, the door's own */
+typedef enum { VERSIONING_OFF, VERSIONING_ON, VERSIONING_SUSPENDED } Versioning;   /* once on, never off again */
+typedef struct BucketInfo { Str name, owner, region; int64_t created_ms; Str config; Versioning versioning; } BucketInfo;   /* config: JSON, the door's own */
 NODISCARD Status store_bucket_create(Store *s, const BucketInfo *b, Error *err);          /* E_EXISTS */
 NODISCARD Status store_bucket_get(Store *s, Arena *a, Str name, BucketInfo *ret, Error *err);   /* E_NOT_FOUND */
 NODISCARD Status store_bucket_config(Store *s, Str name, Str config, Error *err);
+NODISCARD Status store_bucket_versioning(Store *s, Str name, Versioning v, Error *err);
 NODISCARD Status store_bucket_delete(Store *s, Str name, Error *err);                     /* E_NOT_EMPTY */
 typedef VEC(BucketInfo) BucketInfos;
 NODISCARD Status store_bucket_list(Store *s, Arena *a, BucketInfos *ret, Error *err);
@@ -55,6 +57,8 @@ typedef struct ObjectInfo {
     Props headers;                /* content-type, cache-control, …, x-amz-meta-*, checksums as x-amz-checksum-<algo> */
     Props tags;
     StrVec part_sizes;            /* multipart: decimal sizes in order */
+    Str version;                  /* "" the null version: written while versioning was not on */
+    int marker;                   /* a delete marker: no bytes */
 } ObjectInfo;
 
 /* if_none_match: there must be no object. if_match: an etag, "*" or empty. unless_etag: the object, if any, has another etag. */
@@ -91,11 +95,24 @@ NODISCARD Status store_local_path(Store *s, Arena *a, Str uri, Str *ret, Error *
 NODISCARD Status store_delete(Store *s, Str uri, Error *err);                             /* absent is OK */
 NODISCARD Status store_delete_if(Store *s, Str uri, const PutCondition *cond, Error *err);   /* E_CONFLICT; absent with a condition: E_NOT_FOUND */
 NODISCARD Status store_set_tags(Store *s, Str uri, const Props *tags, Error *err);
-NODISCARD Status store_copy(Store *s, Str from, Str to, const Props *headers, const Props *tags, const PutCondition *cond, Arena *a, ObjectInfo *ret, Error *err);   /* headers NULL: the source's */
+/* headers, tags NULL: the source's. */
+typedef struct CopyRequest { Str from, from_version, to; const Props *headers, *tags; const PutCondition *cond; } CopyRequest;
+NODISCARD Status store_copy(Store *s, const CopyRequest *c, Arena *a, ObjectInfo *ret, Error *err);
+
+/* Versions of buckets where versioning is or was on. In arguments "" is the current version, "null" the null version. */
+/* fd NULL: look only. E_NOT_FOUND, kind NoSuchVersion. A delete marker is OK with ret->marker and no fd. */
+NODISCARD Status store_open_version(Store *s, Arena *a, Str uri, Str version, int *fd, ObjectInfo *ret, Error *err);
+/* Without a version a versioned bucket gets a delete marker; with one, that version goes for good. */
+typedef struct Removed { Str version; int marker; } Removed;
+NODISCARD Status store_remove(Store *s, Arena *a, Str uri, Str version, const PutCondition *cond, Removed *ret, Error *err);
+/* Newest first for each key. after_version: the place inside the key `after`. */
+typedef struct VersionInfo { ObjectInfo o; int latest; } VersionInfo;
+typedef struct VersionResult { VEC(VersionInfo) versions; StrVec prefixes; int truncated; Str next_after, next_version; } VersionResult;
 
 typedef struct ListQuery { Str bucket, prefix, delimiter, after; int max; } ListQuery;    /* after: exclusive; a common prefix is skipped whole */
 typedef struct ListResult { VEC(ObjectInfo) objects; StrVec prefixes; int truncated; Str next_after; } ListResult;   /* key order, bytewise */
 NODISCARD Status store_list(Store *s, Arena *a, const ListQuery *q, ListResult *ret, Error *err);
+NODISCARD Status store_list_versions(Store *s, Arena *a, const ListQuery *q, Str after_version, VersionResult *ret, Error *err);
 /* Every object under a prefix uri. */
 typedef VEC(ObjectInfo) ObjectInfos;
 NODISCARD Status store_list_all(Store *s, Arena *a, Str prefix_uri, ObjectInfos *ret, Error *err);

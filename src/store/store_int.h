@@ -24,8 +24,9 @@ enum {
 
 /* Each statement of the room; texts in index_sql.c. */
 typedef enum {
-    Q_BUCKET_ADD, Q_BUCKET_GET, Q_BUCKET_CONFIG, Q_BUCKET_DEL, Q_BUCKET_ALL, Q_BUCKET_USED,
+    Q_BUCKET_ADD, Q_BUCKET_GET, Q_BUCKET_CONFIG, Q_BUCKET_STATE, Q_BUCKET_DEL, Q_BUCKET_ALL, Q_BUCKET_USED,
     Q_OBJECT_GET, Q_OBJECT_PUT, Q_OBJECT_DEL, Q_OBJECT_TAGS, Q_OBJECT_FROM, Q_OBJECT_AFTER,
+    Q_OLDER_PUSH, Q_OLDER_MARK, Q_OLDER_GET, Q_OLDER_NEWEST, Q_OLDER_DEL, Q_OLDER_RAISE, Q_VERSIONS,
     Q_UPLOAD_ADD, Q_UPLOAD_GET, Q_UPLOAD_DEL, Q_UPLOAD_ALL,
     Q_PART_PUT, Q_PART_GET, Q_PART_ALL, Q_PART_DEL,
     Q_JOURNAL_ADD, Q_JOURNAL_ALL, Q_JOURNAL_LAST, Q_JOURNAL_DEL,
@@ -116,12 +117,21 @@ NODISCARD Status store_gate(Store *s, Error *err);
 typedef struct ObjectRow { ObjectInfo info; BlobId blob; Str journal; } ObjectRow;    /* journal: the bytes, when the blob is not synced */
 NODISCARD Status object_find(Db *db, Arena *a, Str bucket, Str key, ObjectRow *ret, Error *err);   /* E_NOT_FOUND, kind NoSuchKey or NoSuchBucket */
 NODISCARD Status bucket_need(Db *db, Str bucket, Error *err);                                      /* E_NOT_FOUND, kind NoSuchBucket */
+NODISCARD Status bucket_state(Db *db, Str bucket, int *ret, Error *err);                           /* the same; a VERSIONING_… */
 void object_from_row(Q *q, Arena *a, ObjectRow *ret);                                              /* columns of Q_OBJECT_GET */
-NODISCARD Status object_open(Store *s, Arena *a, Str bucket, Str key, int *fd, ObjectRow *ret, Error *err);
+NODISCARD Status object_open(Store *s, Arena *a, Str bucket, Str key, Str version, int *fd, ObjectRow *ret, Error *err);
 
 /* Publish a row whose blob is sealed; removes the blob that it replaces, or its own on failure. */
 NODISCARD Status object_publish(Store *s, Arena *a, ObjectRow *row, const PutCondition *cond, Error *err);
-NODISCARD Status object_put_row(Db *db, Arena *a, const ObjectRow *row, const PutCondition *cond, BlobId *old, Error *err);
+NODISCARD Status object_put_row(Db *db, Arena *a, ObjectRow *row, const PutCondition *cond, BlobId *old, Error *err);
+NODISCARD Status put_condition_check(const PutCondition *cond, const ObjectRow *old, Error *err);   /* old NULL: no object */
+NODISCARD Status no_such_key(Str bucket, Str key, Error *err);
+
+/* versions.c: what was replaced or deleted in a versioned bucket */
+NODISCARD Status version_find(Db *db, Arena *a, Str bucket, Str key, Str version, ObjectRow *ret, Error *err);   /* "" the current one; E_NOT_FOUND NoSuchVersion */
+NODISCARD Status version_keep(Db *db, Str bucket, Str key, Error *err);                             /* the current row becomes an older one */
+NODISCARD Status version_drop_null(Db *db, Arena *a, Str bucket, Str key, BlobId *old, Error *err);
+Str list_common_prefix(const ListQuery *q, Str key);                  /* "": none */
 NODISCARD Status key_check(Str bucket, Str key, Error *err);
 
 Str props_pack(Arena *a, const Props *p);           /* length-prefixed pairs; any bytes */

@@ -197,10 +197,10 @@ static void test_copy_and_tags(void **state)
     put(e, "s3://b/k", "bytes");
     props_set(e->a, &h, S("content-type"), S("text/plain"));
     props_set(e->a, &t, S("tag"), S("v:1"));
-    assert_ok(store_copy(e->s, S("s3://b/k"), S("s3://b/k2"), &h, &t, NULL, e->a, &o, &e->err), &e->err);
+    assert_ok(store_copy(e->s, &(CopyRequest){ .from = S("s3://b/k"), .to = S("s3://b/k2"), .headers = &h, .tags = &t }, e->a, &o, &e->err), &e->err);
     assert_ok(store_delete(e->s, S("s3://b/k"), &e->err), &e->err);
     expect(e, "s3://b/k2", "bytes");
-    assert_ok(store_copy(e->s, S("s3://b/k2"), S("s3://b/k2"), NULL, NULL, NULL, e->a, &o, &e->err), &e->err);
+    assert_ok(store_copy(e->s, &(CopyRequest){ .from = S("s3://b/k2"), .to = S("s3://b/k2") }, e->a, &o, &e->err), &e->err);
     assert_ok(store_stat(e->s, e->a, S("s3://b/k2"), &o, &e->err), &e->err);
     assert_str(props_get(&o.headers, S("content-type"), S("")), "text/plain");
     assert_str(props_get(&o.tags, S("tag"), S("")), "v:1");

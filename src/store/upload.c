@@ -12,7 +12,7 @@ typedef VEC(BlobId) BlobIds;
 typedef struct StartJob { Arena *a; const UploadInfo *u; Str id; } StartJob;
 typedef struct PartRow { PartInfo info; BlobId blob; } PartRow;
 typedef struct PartJob { Arena *a; Str upload; const PartRow *row; BlobId old; } PartJob;
-typedef struct FinishJob { Arena *a; Str upload; const ObjectRow *row; const PutCondition *cond; BlobId old; BlobIds parts; } FinishJob;
+typedef struct FinishJob { Arena *a; Str upload; ObjectRow *row; const PutCondition *cond; BlobId old; BlobIds parts; } FinishJob;
 
 static Status start_job(Db *db, void *arg, Error *err);
 static Status part_job(Db *db, void *arg, Error *err);

@@ -11,8 +11,7 @@ Status op_attributes(S3Req *q, Error *err)
     int64_t max = MAX_KEYS, marker = 0;
     Str max_text = http_header(q->r, "x-amz-max-parts"), marker_text = http_header(q->r, "x-amz-part-number-marker");
 
-    TRY(s3_version_check(q, http_arg(q->r, "versionId", (Str){0}), err));
-    TRY(store_stat(q->st, q->a, s3_uri(q), &o, err));
+    TRY(s3_find(q, NULL, &o, err));
     if ((max_text.n && (!str_to_i64(max_text, &max) || max < 0)) || (marker_text.n && (!str_to_i64(marker_text, &marker) || marker < 0)))
         return s3_fail(err, "InvalidArgument", "x-amz-max-parts and x-amz-part-number-marker must be numbers");
     str_split(q->a, http_header(q->r, "x-amz-object-attributes"), ',', &wanted);
@@ -36,6 +35,7 @@ Status op_attributes(S3Req *q, Error *err)
         xw_int(&w, "ObjectSize", o.size);
     xw_close(&w);
     s3_header(q, "Last-Modified", http_date(q->a, o.modified_ms));
+    s3_version_header(q, o.version);
     s3_xml(q, &w);
     return OK;
 }

@@ -117,11 +117,13 @@ Status op_bucket_tags_delete(S3Req *q, Error *err)
 
 Status op_versioning_get(S3Req *q, Error *err)
 {
-    Json *config = NULL;
-    TRY(load(q, &config, err));
+    BucketInfo b = {0};
+    TRY(store_bucket_get(q->st, q->a, q->bucket, &b, err));
     XmlWriter w = xw_new(q->a);
     xw_open(&w, "VersioningConfiguration");
     xw_attr(&w, "xmlns", S(S3_NS));
+    if (b.versioning != VERSIONING_OFF)
+        xw_elem(&w, "Status", b.versioning == VERSIONING_ON ? S("Enabled") : S("Suspended"));
     xw_close(&w);
     s3_xml(q, &w);
     return OK;
@@ -129,13 +131,16 @@ Status op_versioning_get(S3Req *q, Error *err)
 
 Status op_versioning_put(S3Req *q, Error *err)
 {
-    Json *config = NULL;
     Xml *x = NULL;
-    TRY(load(q, &config, err));
     TRY(s3_body_xml(q, &x, err));
-    if (str_eq(xml_child_text(x, "Status", (Str){0}), S("Enabled")))
-        return s3_fail(err, "NotImplemented", "Object versioning is not implemented: Iceberg tables version by snapshots");
-    return OK;
+    Str state = xml_child_text(x, "Status", (Str){0});
+    bool on = str_eq(state, S("Enabled"));
+    if (!on && !str_eq(state, S("Suspended")))
+        return s3_fail(err, "IllegalVersioningConfigurationException", "The Versioning element must be specified");
+    if (str_eq(xml_child_text(x, "MfaDelete", (Str){0}), S("Enabled")))
+        return s3_fail(err, "NotImplemented", "MFA delete is not implemented");
+    TRY(s3_allow_again(q, err));
+    return store_bucket_versioning(q->st, q->bucket, on ? VERSIONING_ON : VERSIONING_SUSPENDED, err);
 }
 
 Status op_config_get(S3Req *q, Error *err)

@@ -5,7 +5,7 @@
 
 #include "door/s3/s3_int.h"
 
-typedef struct Source { Str bucket, key; } Source;
+typedef struct Source { Str bucket, key, version; } Source;
 
 static Status parse_source(S3Req *q, Source *ret, Error *err);
 static Status open_source(S3Req *q, const Source *src, int *fd, ObjectInfo *ret, Error *err);
@@ -30,11 +30,16 @@ Status op_copy(S3Req *q, Error *err)
     TRY(copied_headers(q, &from, &headers, err));
     TRY(copied_tags(q, &from, &tags, err));
     bool same = str_eq(src.bucket, q->bucket) && str_eq(src.key, q->key);
-    if (same && !str_eq(http_header(q->r, "x-amz-metadata-directive"), S("REPLACE")) && !http_has_header(q->r, "x-amz-storage-class"))
+    if (same && !src.version.n && !str_eq(http_header(q->r, "x-amz-metadata-directive"), S("REPLACE")) && !http_has_header(q->r, "x-amz-storage-class"))
         return s3_fail(err, "InvalidRequest", "This copy request is illegal because it is trying to copy an object to itself without changing "
                                               "the object's metadata, storage class, website redirect location or encryption attributes.");
     TRY(s3_allow_again(q, err));
-    TRY(store_copy(q->st, store_s3_uri(q->a, src.bucket, src.key), s3_uri(q), &headers, &tags, &cond, q->a, &to, err));
+    CopyRequest copy = { .from = store_s3_uri(q->a, src.bucket, src.key), .from_version = src.version, .to = s3_uri(q), .headers = &headers,
+                         .tags = &tags, .cond = &cond };
+    TRY(store_copy(q->st, &copy, q->a, &to, err));
+    s3_version_header(q, to.version);
+    if (from.version.n)
+        s3_header(q, "x-amz-copy-source-version-id", from.version);
     result_xml(q, "CopyObjectResult", to.modified_ms, to.etag, &to.headers);
     return OK;
 }
@@ -75,10 +80,10 @@ Status op_part_copy(S3Req *q, Error *err)
 /* [/]bucket/key[?versionId=null], URL-encoded. */
 static Status parse_source(S3Req *q, Source *ret, Error *err)
 {
-    Str text = http_header(q->r, "x-amz-copy-source"), version = {0};
+    Str text = http_header(q->r, "x-amz-copy-source");
     ptrdiff_t at = str_find(text, S("?versionId="));
     if (at >= 0) {
-        version = str_from(text, (size_t)at + 11);
+        ret->version = str_from(text, (size_t)at + 11);
         text = str_sub(text, 0, (size_t)at);
     }
     if (url_decode(q->a, text, 0, &text, err) != OK)
@@ -87,7 +92,7 @@ static Status parse_source(S3Req *q, Source *ret, Error *err)
         text = str_from(text, 1);
     if (!str_cut(text, '/', &ret->bucket, &ret->key) || !ret->bucket.n || !ret->key.n)
         return s3_fail(err, "InvalidArgument", "Copy Source must mention the source bucket and key: sourcebucket/sourcekey");
-    return s3_version_check(q, version, err);
+    return OK;
 }
 
 static Status open_source(S3Req *q, const Source *src, int *fd, ObjectInfo *ret, Error *err)
@@ -96,7 +101,9 @@ static Status open_source(S3Req *q, const Source *src, int *fd, ObjectInfo *ret,
                      http_header(q->r, "x-amz-copy-source-if-modified-since"), http_header(q->r, "x-amz-copy-source-if-unmodified-since") };
     int not_modified = 0;
     TRY(s3_allow(q, "s3:GetObject", src->bucket, src->key, err));
-    TRY(store_open_fd(q->st, q->a, store_s3_uri(q->a, src->bucket, src->key), fd, ret, err));
+    TRY(store_open_version(q->st, q->a, store_s3_uri(q->a, src->bucket, src->key), src->version, fd, ret, err));
+    if (ret->marker)
+        return s3_fail(err, "InvalidRequest", "The source of a copy request may not specifically refer to a delete marker by version id.");
     TRY(conditions_check(&c, ret, &not_modified, err));
     if (not_modified)
         return s3_fail(err, "PreconditionFailed", "At least one of the pre-conditions you specified did not hold");

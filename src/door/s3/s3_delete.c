@@ -2,14 +2,19 @@
 /* s3_delete.c - DeleteObject and DeleteObjects. */
 #include "door/s3/s3_int.h"
 
-static Status delete_one(S3Req *q, Str key, Str version, Str etag, Error *err);
+static Status delete_one(S3Req *q, Str key, Str version, Str etag, Removed *ret, Error *err);
 static void one_xml(S3Req *q, XmlWriter *w, const Xml *object, int quiet);
 static void error_xml(XmlWriter *w, Str key, const Error *err);
 
 Status op_delete(S3Req *q, Error *err)
 {
+    Removed gone = {0};
+    TRY(delete_one(q, q->key, http_arg(q->r, "versionId", (Str){0}), s3_unquote(http_header(q->r, "if-match")), &gone, err));
     q->ans->status = 204;
-    return delete_one(q, q->key, http_arg(q->r, "versionId", (Str){0}), s3_unquote(http_header(q->r, "if-match")), err);
+    s3_version_header(q, gone.version);
+    if (gone.marker)
+        s3_header(q, "x-amz-delete-marker", S("true"));
+    return OK;
 }
 
 Status op_delete_many(S3Req *q, Error *err)
@@ -38,21 +43,21 @@ Status op_delete_many(S3Req *q, Error *err)
 }
 
 /* An absent object is deleted already, whatever ETag was expected. */
-static Status delete_one(S3Req *q, Str key, Str version, Str etag, Error *err)
+static Status delete_one(S3Req *q, Str key, Str version, Str etag, Removed *ret, Error *err)
 {
     PutCondition cond = { .if_match = etag };
-    TRY(s3_version_check(q, version, err));
-    Status st = store_delete_if(q->st, store_s3_uri(q->a, q->bucket, key), etag.n ? &cond : NULL, err);
+    Status st = store_remove(q->st, q->a, store_s3_uri(q->a, q->bucket, key), version, etag.n ? &cond : NULL, ret, err);
     return st == E_NOT_FOUND && str_eq(str_c(err->kind), S("NoSuchKey")) ? OK : st;
 }
 
 static void one_xml(S3Req *q, XmlWriter *w, const Xml *object, int quiet)
 {
     Error err = {0};
+    Removed gone = {0};
     Str key = xml_child_text(object, "Key", (Str){0}), version = xml_child_text(object, "VersionId", (Str){0});
     Status st = key.n ? s3_allow(q, "s3:DeleteObject", q->bucket, key, &err) : s3_fail(&err, "InvalidArgument", "an object without Key");
     if (st == OK)
-        st = delete_one(q, key, version, s3_unquote(xml_child_text(object, "ETag", (Str){0})), &err);
+        st = delete_one(q, key, version, s3_unquote(xml_child_text(object, "ETag", (Str){0})), &gone, &err);
     if (st != OK) {
         error_xml(w, key, &err);
         return;
@@ -63,6 +68,10 @@ static void one_xml(S3Req *q, XmlWriter *w, const Xml *object, int quiet)
     xw_elem(w, "Key", key);
     if (version.n)
         xw_elem(w, "VersionId", version);
+    if (gone.marker) {
+        xw_bool(w, "DeleteMarker", 1);
+        xw_elem(w, "DeleteMarkerVersionId", gone.version);
+    }
     xw_close(w);
 }
 

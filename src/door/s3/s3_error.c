@@ -12,7 +12,7 @@ static const CodeRow codes[] = {
     { "BadRequest", 400 }, { "AccessControlListNotSupported", 400 }, { "AccessDenied", 403 }, { "AuthorizationHeaderMalformed", 400 },
     { "AuthorizationQueryParametersError", 400 }, { "BadDigest", 400 }, { "BucketAlreadyExists", 409 },
     { "BucketAlreadyOwnedByYou", 409 }, { "BucketNotEmpty", 409 }, { "EntityTooLarge", 400 }, { "EntityTooSmall", 400 },
-    { "ExpiredToken", 400 }, { "IncompleteBody", 400 }, { "InternalError", 500 }, { "InvalidAccessKeyId", 403 },
+    { "ExpiredToken", 400 }, { "IllegalVersioningConfigurationException", 400 }, { "IncompleteBody", 400 }, { "InternalError", 500 }, { "InvalidAccessKeyId", 403 },
     { "InvalidArgument", 400 }, { "InvalidBucketName", 400 }, { "InvalidDigest", 400 }, { "InvalidPart", 400 },
     { "InvalidPartOrder", 400 }, { "InvalidPolicyDocument", 400 }, { "InvalidRange", 416 }, { "InvalidRequest", 400 },
     { "InvalidTag", 400 }, { "InvalidToken", 400 }, { "InvalidURI", 400 }, { "KeyTooLongError", 400 },

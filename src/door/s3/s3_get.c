@@ -22,11 +22,7 @@ Status op_get(S3Req *q, Error *err)
     bool head = str_eq(q->r->method, S("HEAD"));
     Conditions cond = conditions_of_request(q);
 
-    TRY(s3_version_check(q, http_arg(q->r, "versionId", (Str){0}), err));
-    if (head)
-        TRY(store_stat(q->st, q->a, s3_uri(q), &o, err));
-    else
-        TRY(store_open_fd(q->st, q->a, s3_uri(q), &fd, &o, err));
+    TRY(s3_find(q, head ? NULL : &fd, &o, err));
     TRY(conditions_check(&cond, &o, &not_modified, err));
     if (not_modified) {
         q->ans->status = 304;
@@ -56,6 +52,7 @@ void s3_object_headers(S3Req *q, const ObjectInfo *o)
     s3_header(q, "ETag", s3_etag(q->a, o->etag));
     s3_header(q, "Last-Modified", http_date(q->a, o->modified_ms));
     s3_header(q, "Accept-Ranges", S("bytes"));
+    s3_version_header(q, o->version);
     if (!props_has(&o->headers, S("content-type")))
         s3_header(q, "Content-Type", S("binary/octet-stream"));
     for vec_each(KeyValue, h, &o->headers)
@@ -91,12 +88,18 @@ bool etag_listed(Str list, Str etag)
     return false;
 }
 
-Status s3_version_check(S3Req *q, Str version, Error *err)
+Status s3_find(S3Req *q, int *fd, ObjectInfo *ret, Error *err)
 {
-    (void)q;
-    if (version.n && !str_eq(version, S("null")))
-        return s3_fail(err, "NoSuchVersion", "The specified version does not exist.");
+    TRY(store_open_version(q->st, q->a, s3_uri(q), http_arg(q->r, "versionId", (Str){0}), fd, ret, err));
+    if (ret->marker)
+        return s3_fail(err, "MethodNotAllowed", "The specified method is not allowed against this resource: the version is a delete marker");
     return OK;
+}
+
+void s3_version_header(S3Req *q, Str version)
+{
+    if (version.n)
+        s3_header(q, "x-amz-version-id", version);
 }
 
 static Status choose_span(S3Req *q, const ObjectInfo *o, Span *ret, Error *err)

@@ -93,7 +93,9 @@ typedef struct Conditions { Str if_match, if_none_match, modified_since, unmodif
 NODISCARD Status conditions_check(const Conditions *c, const ObjectInfo *o, int *not_modified, Error *err);
 bool etag_listed(Str list, Str etag);
 void s3_object_headers(S3Req *q, const ObjectInfo *o);
-NODISCARD Status s3_version_check(S3Req *q, Str version, Error *err);
+/* The object or one version of it; fd NULL: look only. A delete marker is MethodNotAllowed. */
+NODISCARD Status s3_find(S3Req *q, int *fd, ObjectInfo *ret, Error *err);
+void s3_version_header(S3Req *q, Str version);                            /* nothing for the null version */
 
 /* s3_tags.c */
 NODISCARD Status tags_of_xml(S3Req *q, const Xml *x, size_t max, Props *ret, Error *err);

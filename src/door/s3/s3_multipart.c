@@ -91,6 +91,7 @@ Status op_upload_complete(S3Req *q, Error *err)
     if (st == E_NOT_FOUND && str_eq(str_c(err->kind), S("NoSuchUpload")))
         st = completed_before(q, id, &o, err);
     TRY(st);
+    s3_version_header(q, o.version);
     complete_xml(q, &o);
     return OK;
 }

@@ -32,6 +32,7 @@ Status op_put(S3Req *q, Error *err)
     w = NULL;
     TRY(store_put_commit(mine, &cond, q->a, &o, err));
     s3_header(q, "ETag", s3_etag(q->a, o.etag));
+    s3_version_header(q, o.version);
     checksum_headers(q, &o.headers);
     return OK;
 }

@@ -4,6 +4,7 @@
 
 static Status check_tag(Str key, Str value, Error *err);
 static Status must_exist(S3Req *q, ObjectInfo *ret, Error *err);
+static Status must_be_current(S3Req *q, Error *err);
 
 Status op_tags_get(S3Req *q, Error *err)
 {
@@ -19,12 +20,14 @@ Status op_tags_put(S3Req *q, Error *err)
     Props tags = {0};
     TRY(s3_body_xml(q, &x, err));
     TRY(tags_of_xml(q, x, TAGS_MAX, &tags, err));
+    TRY(must_be_current(q, err));
     TRY(s3_allow_again(q, err));
     return store_set_tags(q->st, s3_uri(q), &tags, err);
 }
 
 Status op_tags_delete(S3Req *q, Error *err)
 {
+    TRY(must_be_current(q, err));
     q->ans->status = 204;
     return store_set_tags(q->st, s3_uri(q), &(Props){0}, err);
 }
@@ -137,8 +140,19 @@ static Status check_tag(Str key, Str value, Error *err)
 static Status must_exist(S3Req *q, ObjectInfo *ret, Error *err)
 {
     BucketInfo b = {0};
-    TRY(s3_version_check(q, http_arg(q->r, "versionId", (Str){0}), err));
     if (q->key.n)
-        return store_stat(q->st, q->a, s3_uri(q), ret, err);
+        return s3_find(q, NULL, ret, err);
     return store_bucket_get(q->st, q->a, q->bucket, &b, err);
+}
+
+static Status must_be_current(S3Req *q, Error *err)
+{
+    Str version = http_arg(q->r, "versionId", (Str){0});
+    ObjectInfo o = {0};
+    if (!version.n)
+        return OK;
+    TRY(store_stat(q->st, q->a, s3_uri(q), &o, err));
+    if (!str_eq(version, o.version.n ? o.version : S("null")))
+        return s3_fail(err, "NotImplemented", "Only the current version's tags can be changed");
+    return OK;
 }
