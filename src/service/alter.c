@@ -158,6 +158,8 @@ static Status set_properties(Alter *x, const AlterAction *act, Error *err)
         } else if (str_eq(kv->key, S("format-version"))) {
             if (!str_to_i64(kv->value, &version) || version < 1 || version > 3)
                 return FAIL(err, E_INVALID, "unsupported format version '" STR_FMT "'", STR_ARG(kv->value));
+            if (version < x->table.meta->format_version)
+                return FAIL(err, E_INVALID, "Cannot downgrade v%d table to v%lld", x->table.meta->format_version, (long long)version);
             x->format_version = (int)version;
         } else {
             props_set(x->r->a, &x->set, kv->key, kv->value);
