@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_manifest.c - manifests and manifest lists from arbitrary bytes, and a scan over them.
- * The bytes stand in a memory store as a list and as each manifest that it names. */
+ * The bytes stand in a memory store as a list and as each manifest that it names.  What can be read is also changed: all
+ * files are removed, and manifests rewritten. */
 #include <stdlib.h>
 
 #include "iceberg/iceberg.h"
@@ -14,7 +15,7 @@ static const char *const METADATA =
     "{\"id\":3,\"name\":\"d\",\"type\":\"decimal(9,2)\",\"required\":false}]}],\"default-spec-id\":1,\"partition-specs\":["
     "{\"spec-id\":0,\"fields\":[]},{\"spec-id\":1,\"fields\":[{\"name\":\"r\",\"transform\":\"identity\",\"source-id\":2,\"field-id\":1000},"
     "{\"name\":\"d\",\"transform\":\"truncate[10]\",\"source-id\":3,\"field-id\":1001}]}],\"last-partition-id\":1001,\"sort-orders\":[{\"order-id\":0,\"fields\":[]}],\"default-sort-order-id\":0,"
-    "\"snapshots\":[{\"snapshot-id\":1,\"sequence-number\":1,\"timestamp-ms\":1,\"manifest-list\":\"s3://w/x\"}]}";
+    "\"current-snapshot-id\":1,\"snapshots\":[{\"snapshot-id\":1,\"sequence-number\":1,\"timestamp-ms\":1,\"manifest-list\":\"s3://w/x\"}]}";
 
 static void predicate(Arena *a, IcePredicates *where)
 {
@@ -47,6 +48,29 @@ static void read_all(Arena *a, Store *st, const IceMetadata *m)
         abort();
 }
 
+static void change_all(Arena *a, Store *st, const IceMetadata *m)
+{
+    IceChange ch = { .operation = S("delete"), .replace_all = 1 };
+    IceUpdates ups = { 0 };
+    IceRequirements rqs = { 0 };
+    StrVec written = { 0 };
+    IceMetadata *next;
+    IceScan scan;
+    Error err;
+    size_t before, after;
+    int changed;
+
+    if (ice_change_prepare(a, st, m, &ch, 1, &ups, &rqs, &written, &err) == OK
+        && ice_metadata_apply(a, m, S(""), &ups, 1, &next, &changed, &err) == OK
+        && ice_scan(a, st, next, ice_current_snapshot(next), NULL, &scan, &err) == OK && scan.tasks.n)
+        abort();
+    if (ice_rewrite_manifests(a, st, m, 1, &ups, &rqs, &written, &before, &after, &err) == OK && after > before + 2)
+        abort();
+    for vec_each(Str, path, &written)
+        if (store_delete(st, *path, &err) != OK)
+            abort();
+}
+
 /* One store for all runs: opening one is slow. */
 static Store *the_store(void)
 {
@@ -70,5 +94,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         || ice_metadata_parse(a, str_c(METADATA), &m, &err) != OK)
         abort();
     read_all(a, st, m);
+    change_all(a, st, m);
+    m->snapshots.p[0]->manifest_list = S("");            /* as format v1 may: the bytes are the one manifest */
+    vec_push(a, &m->snapshots.p[0]->manifests, S("s3://w/x"));
+    change_all(a, st, m);
     return 0;
 }
