@@ -41,7 +41,7 @@ PG_TABLES = ["pg_ls_dir('{d}')", "pg_ls_logdir()", "pg_ls_waldir()", "pg_stat_fi
 
 # The same, as a value.
 SCALARS = [
-    "getenv('HOME')", "getenv('PATH')", "current_setting('secret_directory')", "current_setting('memory_limit')", "getvariable('x')", "nextval('s')",
+    "getenv('HOME')", "getenv('PATH')", "getvariable('x')", "nextval('s')",
     "read_text('{f}')", "pg_read_file('{f}')", "pg_read_binary_file('{f}')", "pg_ls_dir('{d}')", "lo_import('{f}')", "lo_export(1, '{o}')", "lo_get(1)", "lo_from_bytea(0, 'x')",
     "pg_file_write('{o}', 'x', false)", "pg_reload_conf()", "pg_rotate_logfile()", "pg_sleep(1e9)", "sleep_ms(100000)", "pg_terminate_backend(1)",
     "query_to_xml('SELECT 1', true, false, '')", "database_to_xml(true, false, '')", "dblink_exec('x')", "write_log('x')", "json_serialize_sql('SELECT 1')", "json_deserialize_sql('x')",
@@ -304,6 +304,14 @@ def test_storage_in_foreign_places(server, ns, tmp_path):
 def test_startup_options(server, dialect, option):
     with pytest.raises(psycopg.Error):
         server.connect(dialect, options=f"-c {option}").close()
+
+
+def test_current_setting_knows_no_engine_setting(server):
+    for name in ("memory_limit", "secret_directory", "temp_directory", "threads", "lock_configuration", "extension_directory"):
+        try:
+            assert server.sql(f"SELECT current_setting('{name}')", "materialize") == [(None,)]
+        except psycopg.Error:
+            pass
 
 
 def test_views_made_through_rest(server, ns, tmp_path):
