@@ -102,7 +102,8 @@ typedef struct CatChange {
     Json *doc;
 } CatChange;
 /* All or nothing. E_CONFLICT: a pointer is not as expected ("Commit failed: …"), nothing changed. E_EXISTS: name taken, "Table already exists: ns.t",
- * "View with same name already exists: ns.t" and so on by the reference's texts. E_NOT_FOUND. Durable when it returns. */
+ * "View with same name already exists: ns.t" and so on by the reference's texts. E_NOT_FOUND. E_INVALID: the location overlaps the storage of
+ * another table or materialized view (equal places are fine among tables). Durable when it returns. */
 NODISCARD Status cat_commit(Catalog *c, CatChange *changes, size_t n, Error *err);
 
 /* ---- materialized views --------------------------------------------------------------------------------------------------------- */

@@ -3,7 +3,8 @@
  *
  * Changes are applied in order inside one SQLite transaction; the first that does not hold undoes all.  Every pointer change draws a
  * new version token.  Invariants: (1) a relation's pointer moves only by compare-and-swap; (2) the evidence chain only grows at its
- * head; (3) a relation's name is taken by at most one table, view or materialized view. */
+ * head; (3) a relation's name is taken by at most one table, view or materialized view; (4) no table's or materialized
+ * view's storage lies inside another's, so an object has one owner. */
 #include "catalog/catalog_int.h"
 
 typedef struct Commit { Db *db; Arena *a; int64_t last_id, now_ms; Error *err; } Commit;
@@ -44,10 +45,64 @@ static Status name_must_be_free(Commit *t, const CatRelation *r)
     return FAIL(t->err, E_EXISTS, "%s: " STR_FMT, what, STR_ARG(cat_display_name(t->a, r->namespace, r->name)));
 }
 
+/* ---- storage: invariant 4 ---------------------------------------------------------------------------------------------- */
+
+static Status overlap(Commit *t, Str location, Query *q)
+{
+    CatRelation other = {0};
+
+    if (!cq_next(q))
+        return cq_status(q);
+    cat_relation_row(q, t->a, &other);
+    return FAIL(t->err, E_INVALID, "location '" STR_FMT "' overlaps the storage of " STR_FMT, STR_ARG(location),
+                STR_ARG(cat_display_name(t->a, other.namespace, other.name)));
+}
+
+/* Tables may share a place (one file registered twice); a materialized view shares with nobody. */
+static Status place_is_free(Commit *t, const CatRelation *r, Str location, Str key)
+{
+    QUERY(q, t->db, "SELECT " RELATION_COLUMNS " FROM relation r WHERE location_key = ?1 AND id <> ?2 AND (kind = 2 OR (?3 = 2 AND kind <> 1))", t->err);
+    cq_text(&q, key);
+    cq_int(&q, r->id);
+    cq_int(&q, r->kind);
+    return overlap(t, location, &q);
+}
+
+static Status above_is_free(Commit *t, const CatRelation *r, Str location, Str key)
+{
+    QUERY(q, t->db, "SELECT " RELATION_COLUMNS " FROM relation r WHERE location_key = ?1 AND id <> ?2 AND kind <> 1", t->err);
+    cq_text(&q, key);
+    cq_int(&q, r->id);
+    return overlap(t, location, &q);
+}
+
+static Status below_is_free(Commit *t, const CatRelation *r, Str location, Str key)
+{
+    QUERY(q, t->db, "SELECT " RELATION_COLUMNS " FROM relation r WHERE location_key >= ?1 AND location_key < ?2 AND id <> ?3"
+                    " AND kind <> 1 LIMIT 1", t->err);
+    cq_text(&q, str_cat(t->a, key, S("/")));
+    cq_text(&q, str_cat(t->a, key, S("0")));
+    cq_int(&q, r->id);
+    return overlap(t, location, &q);
+}
+
+static Status storage_must_be_free(Commit *t, const CatRelation *r, Str location)
+{
+    Str key = cat_location_key(t->a, location), up = key;
+
+    if (key.n == 0 || r->kind == REL_VIEW)
+        return OK;
+    TRY(place_is_free(t, r, location, key));
+    while ((up = cat_parent_location(up)).n > 0)
+        TRY(above_is_free(t, r, location, up));
+    return below_is_free(t, r, location, key);
+}
+
 static Status do_create(Commit *t, CatRelation *r)
 {
     TRY(cat_namespace_must_exist(t->db, r->catalog, r->namespace, t->err));
     TRY(name_must_be_free(t, r));
+    TRY(storage_must_be_free(t, r, r->location));
     QUERY(q, t->db, "INSERT INTO relation(catalog, namespace, name, kind, uuid, metadata_location, version_token, location, location_key,"
                     " owner, created_ms, updated_ms, extra) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", t->err);
     cq_text(&q, r->catalog);
@@ -91,6 +146,8 @@ static Status do_swap(Commit *t, const CatChange *ch)
     TRY(current(t, ch->relation, &have));
     TRY(same_relation(t, ch->relation, &have));
     TRY(pointer_is(t, &have, ch->expected));
+    if (ch->new_location.n > 0 && !str_eq(cat_location_key(t->a, ch->new_location), cat_location_key(t->a, have.location)))
+        TRY(storage_must_be_free(t, &have, ch->new_location));
     Str location = ch->new_location.n > 0 ? cat_trimmed_location(ch->new_location) : have.location;
     QUERY(q, t->db, "UPDATE relation SET metadata_location = ?2, version_token = ?3, location = ?4, location_key = ?5, updated_ms = ?6"
                     " WHERE id = ?1", t->err);

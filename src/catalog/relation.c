@@ -132,28 +132,29 @@ static Status at_location(Db *db, Arena *a, Str location, CatRelation *ret, Erro
     return one(&q, a, ret);
 }
 
-/* The end of the part of a URI that no relation's prefix goes below: "s3://bucket" or "file:/". */
-static size_t root_end(Str uri)
+/* Where the part of a location begins that relations divide among them: after "s3://" or "file:". */
+static size_t root_end(Str key)
 {
-    ptrdiff_t scheme = str_find(uri, S("://"));
-    return scheme < 0 ? 0 : (size_t)scheme + 3;
+    ptrdiff_t scheme = str_find(key, S("://"));
+    return scheme >= 0 ? (size_t)scheme + 3 : (size_t)(str_chr(key, ':') + 1);
+}
+
+Str cat_parent_location(Str key)
+{
+    ptrdiff_t slash = str_rchr(key, '/');
+    Str up = slash < 0 ? (Str){0} : cat_trimmed_location(str_sub(key, 0, (size_t)slash));
+    return up.n > root_end(key) ? up : (Str){0};
 }
 
 Status cat_relation_by_location(Catalog *c, Arena *a, Str uri, CatRelation *ret, Error *err)
 {
     CLEANUP(cat_reader_backp) Db *db = NULL;
-    Str prefix = cat_location_key(a, uri);
-    size_t root = root_end(prefix);
 
     TRY(cat_reader_take(c, &db, err));
-    while (prefix.n > root) {
-        Status s = at_location(db, a, prefix, ret, err);
+    for (Str at = cat_location_key(a, uri); at.n > 0; at = cat_parent_location(at)) {
+        Status s = at_location(db, a, at, ret, err);
         if (s != E_NOT_FOUND)
             return s;
-        ptrdiff_t slash = str_rchr(prefix, '/');
-        if (slash < 0)
-            break;
-        prefix = cat_trimmed_location(str_sub(prefix, 0, (size_t)slash));
     }
     return FAIL(err, E_NOT_FOUND, "no relation keeps its files at '" STR_FMT "'", STR_ARG(uri));
 }

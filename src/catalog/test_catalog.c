@@ -233,6 +233,34 @@ static void test_by_location(void **state)
     assert_str(got.name, "f");
 }
 
+static Status try_at(Env *e, RelKind kind, Str name, Str location)
+{
+    CatRelation r = rel(kind, S("ns"), name, S("m"), location);
+    CatMview v = { .managed = 1 };
+    CatChange ch[2] = { { .kind = CH_CREATE, .relation = &r }, { .kind = CH_MVIEW, .mview = &v } };
+    return cat_commit(e->c, ch, kind == REL_MVIEW ? 2 : 1, &e->err);
+}
+
+static void test_storage_has_one_owner(void **state)
+{
+    Env *e = *state;
+    make_ns(e, S("ns"));
+    assert_ok(try_at(e, REL_TABLE, S("t"), S("s3://b/x/t")), &e->err);
+    assert_status(try_at(e, REL_TABLE, S("in"), S("s3a://b/x/t/deep/er")), E_INVALID);
+    assert_string_equal(e->err.message, "location 's3a://b/x/t/deep/er' overlaps the storage of ns.t");
+    assert_status(try_at(e, REL_MVIEW, S("over"), S("s3://b")), E_INVALID);
+    assert_status(try_at(e, REL_MVIEW, S("same"), S("s3://b/x/t/")), E_INVALID);
+    assert_ok(try_at(e, REL_TABLE, S("twin"), S("s3://b/x/t/")), &e->err);
+    assert_ok(try_at(e, REL_VIEW, S("v"), S("s3://b/x/t/v")), &e->err);
+    assert_ok(try_at(e, REL_MVIEW, S("mv"), S("s3://b/x/t2")), &e->err);
+    assert_status(try_at(e, REL_TABLE, S("like"), S("s3://b/x/t2")), E_INVALID);
+    CatRelation t = rel(REL_TABLE, S("ns"), S("t"), S("m"), S("s3://b/x/t"));
+    CatChange move = { .kind = CH_SWAP, .relation = &t, .expected = S("m"), .next = S("n"), .new_location = S("s3://b/x/t2/y") };
+    assert_status(cat_commit(e->c, &move, 1, &e->err), E_INVALID);
+    move.new_location = S("s3://b/x/t/");
+    assert_ok(cat_commit(e->c, &move, 1, &e->err), &e->err);
+}
+
 static Status make_mview(Env *e, CatRelation *r, CatMview *v)
 {
     CatChange ch[2] = { { .kind = CH_CREATE, .relation = r }, { .kind = CH_MVIEW, .mview = v } };
@@ -423,7 +451,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_account_is_fixed), T(test_key_files), T(test_namespaces), T(test_namespace_paging_and_props), T(test_names_are_taken_once),
-        T(test_swap), T(test_all_or_nothing), T(test_rename_and_drop), T(test_by_location), T(test_mview), T(test_evidence_is_a_chain),
+        T(test_swap), T(test_all_or_nothing), T(test_rename_and_drop), T(test_by_location), T(test_storage_has_one_owner), T(test_mview), T(test_evidence_is_a_chain),
         T(test_runs_recover), T(test_keys_are_sealed), T(test_reset_keeps_root), T(test_docs), T(test_threads_race), T(test_backup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
