@@ -67,7 +67,20 @@ static bool is_reg(const Expr *e, Str *ret)
         return false;
     ptrdiff_t dot = str_rchr(t, '.');
     *ret = dot >= 0 ? str_from(t, (size_t)dot + 1) : t;
-    return str_starts(*ret, S("reg"));
+    return str_ieq(str_sub(*ret, 0, 3), S("reg"));
+}
+
+/* A value of a reg type: a cast to it, or what has become of one. */
+static bool from_reg(const Expr *x, Str *ret)
+{
+    const size_t head = sizeof "firn_pg_to_" - 1, tail = sizeof "($1)" - 1;
+
+    if (x->kind == EX_CAST)
+        return is_reg(x, ret);
+    if (x->kind != EX_FUNCTION || !str_eq(x->func->canonical, S("to_reg")))
+        return false;
+    *ret = str_sub(x->func->engine, head, x->func->engine.n - tail);
+    return true;
 }
 
 Status bind_cast(Bind *b, Expr **pe)
@@ -81,7 +94,11 @@ Status bind_cast(Bind *b, Expr **pe)
         *pe = bx_call(b->a, "to_reg", engine.p, e->type, x, NULL);
         return OK;
     }
-    if (is_reg(x, &reg) && x->kind == EX_CAST && e->type.kind == DT_STRING && str_ieq(reg, S("regtype"))) {
+    if (from_reg(x, &reg) && e->type.kind == DT_STRING && str_ieq(reg, S("regclass"))) {
+        *pe = bx_call(b->a, "from_regclass", "firn_pg_from_regclass($1)", ty(DT_STRING), x, NULL);
+        return OK;
+    }
+    if (from_reg(x, &reg) && e->type.kind == DT_STRING && str_ieq(reg, S("regtype"))) {
         *pe = bx_call(b->a, "format_type", "firn_pg_format_type($1, NULL)", ty(DT_STRING), x, NULL);
         return OK;
     }

@@ -132,6 +132,21 @@ static Status explode(FuncArgs *c)
     return func_with(c, "unnest($1)", func_arg(c, 0)->children[0]);
 }
 
+/* PostgreSQL's information_schema._pg_expandarray(array): a row (x, n) for each element and its place. */
+static Status expandarray(FuncArgs *c)
+{
+    Arena *a = c->b->a;
+    DataType t = { .kind = DT_STRUCT, .nchildren = 2, .children = arena_array(a, DataType, 2), .names = arena_array(a, Str, 2) };
+
+    if (c->l->clause != CL_ITEM || c->l->in_aggregate || func_arg(c, 0)->kind != DT_LIST)
+        return func_fail(c, "an array, in a select list");
+    t.children[0] = func_arg(c, 0)->children[0];
+    t.children[1] = ty(DT_INT32);
+    t.names[0] = S("x");
+    t.names[1] = S("n");
+    return func_with(c, "unnest(list_transform($1, lambda x, i: struct_pack(x := x, n := CAST(i AS INTEGER))))", t);
+}
+
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
 static const FuncRow rows[] = {
@@ -142,6 +157,7 @@ static const FuncRow rows[] = {
     { "element_at", FD_BOTH, element_at }, { "map", FD_BOTH, map_ }, { "map_keys", FD_BOTH, map_part },
     { "map_values", FD_BOTH, map_part }, { "transform", FD_BOTH, higher_order }, { "filter", FD_BOTH, higher_order },
     { "array_exists", FD_BOTH, higher_order }, { "forall", FD_BOTH, higher_order }, { "explode", FD_BOTH, explode },
+    { "_pg_expandarray", FD_POSTGRES, expandarray },
 };
 
 FuncWorker func_nested(Str canonical, int dialect) { return func_row(rows, COUNT_OF(rows), canonical, dialect); }

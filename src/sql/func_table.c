@@ -303,6 +303,7 @@ static const FuncSpec specs[] = {
     { "forall", S_, SC, 2, 2, "ax", "!", NULL, 0, NULL },
     { "explode", S_, SC, 1, 1, "x", "!", NULL, 0, NULL },
     { "unnest", P_, SC, 1, 1, "a", "!", NULL, 0, "explode" },
+    { "_pg_expandarray", P_, SC, 1, 1, "a", "!", NULL, 0, NULL },
     { "generate_subscripts", P_, SC, 2, 2, "ai", "i", "generate_subscripts($1, 1)", 0, NULL },
 
     /* ---- json ---- */
@@ -461,6 +462,7 @@ static const FuncSpec specs[] = {
     { "pg_postmaster_start_time", P_, SC, 0, 0, "", "T", "firn_pg_pg_postmaster_start_time()", 0, NULL },
     { "pg_tablespace_location", P_, SC, 1, 1, "x", "s", "firn_pg_pg_tablespace_location", 0, NULL },
     { "pg_advisory_lock", P_, SC, 1, 2, "ll", "s", "''", 0, NULL },
+    { "pg_advisory_unlock_all", P_, SC, 0, 0, "", "s", "('')", 0, NULL },
     { "pg_advisory_unlock", P_, SC, 1, 2, "ll", "b", "(true)", 0, NULL },
     { "pg_try_advisory_lock", P_, SC, 1, 2, "ll", "b", "(true)", 0, NULL },
     { "obj_description", P_, SC, 1, 2, "xx", "s", "firn_pg_obj_description($1, $2{''})", 0, NULL },

@@ -159,6 +159,20 @@ static Status session(FuncArgs *c)
 static Status oid(FuncArgs *c) { return func_done(c, ty(DT_UINT32)); }
 static Status text(FuncArgs *c) { return func_done(c, ty(DT_STRING)); }
 
+/* The session's search path as a constant: drivers use it as an argument of functions in FROM, where nothing may be asked. */
+static Status schemas(FuncArgs *c)
+{
+    Str here = c->b->b->current_namespace;
+    StrBuf b = sb_new(c->b->a);
+
+    if (str_chr(here, '$') < 0) {
+        Str lit = sql_lit_str(c->b->a, here);
+        sb_fmt(&b, "(CASE WHEN $1 THEN ['pg_catalog', " STR_FMT "] ELSE [" STR_FMT "] END)", STR_ARG(lit), STR_ARG(lit));
+        c->e->func->engine = sb_str(&b);
+    }
+    return string_list(c);
+}
+
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
 static const FuncRow rows[] = {
@@ -169,7 +183,7 @@ static const FuncRow rows[] = {
     { "regexp_extract_all", FD_BOTH, string_list }, { "encode", FD_BOTH, encode }, { "decode", FD_BOTH, decode },
     { "nullif", FD_BOTH, nullif_ }, { "typeof", FD_BOTH, typeof_ }, { "current_user", FD_BOTH, session },
     { "current_catalog", FD_BOTH, session }, { "current_schema", FD_BOTH, session },
-    { "current_schemas", FD_BOTH, string_list }, { "to_regclass", FD_BOTH, oid }, { "to_regtype", FD_BOTH, oid },
+    { "current_schemas", FD_BOTH, schemas }, { "to_regclass", FD_BOTH, oid }, { "to_regtype", FD_BOTH, oid },
     { "to_regproc", FD_BOTH, oid }, { "to_regprocedure", FD_BOTH, oid }, { "to_regnamespace", FD_BOTH, oid },
     { "to_regrole", FD_BOTH, oid },
 };
