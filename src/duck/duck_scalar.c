@@ -30,19 +30,19 @@ void scalar_null(duckdb_vector out, size_t row)
 
 __int128 scalar_hugeint(duckdb_hugeint h) { return (__int128)(((unsigned __int128)(uint64_t)h.upper << 64) | h.lower); }
 
-static duckdb_logical_type type_of(duckdb_type id, int scale)
+static duckdb_logical_type type_of(duckdb_type id, int width, int scale)
 {
-    return id == DUCKDB_TYPE_DECIMAL ? duckdb_create_decimal_type(38, (uint8_t)scale) : duckdb_create_logical_type(id);
+    return id == DUCKDB_TYPE_DECIMAL ? duckdb_create_decimal_type((uint8_t)width, (uint8_t)scale) : duckdb_create_logical_type(id);
 }
 
 static Status add_overload(duckdb_scalar_function_set set, const ScalarSpec *s, Error *err)
 {
     CLEANUP(function_done) duckdb_scalar_function f = duckdb_create_scalar_function();
-    CLEANUP(duck_logical_type_done) duckdb_logical_type result = type_of(s->result, s->result_scale);
+    CLEANUP(duck_logical_type_done) duckdb_logical_type result = type_of(s->result, s->result_width ? s->result_width : 38, s->result_scale);
 
     duckdb_scalar_function_set_name(f, s->name);
     for (int i = 0; i < s->nargs; i++) {
-        CLEANUP(duck_logical_type_done) duckdb_logical_type t = type_of(s->args[i], s->arg_scale);
+        CLEANUP(duck_logical_type_done) duckdb_logical_type t = type_of(s->args[i], 38, s->arg_scale);
         duckdb_scalar_function_add_parameter(f, t);
     }
     duckdb_scalar_function_set_return_type(f, result);

@@ -11,12 +11,12 @@ bool scalar_has(const ScalarArgs *a, int col, size_t row);
 void scalar_null(duckdb_vector out, size_t row);
 __int128 scalar_hugeint(duckdb_hugeint h);
 
-/* One overload. DECIMAL in args or result is DECIMAL(38, arg_scale | result_scale). NULLs come to `run`. */
+/* One overload. DECIMAL in args is DECIMAL(38, arg_scale), as result DECIMAL(result_width or 38, result_scale). NULLs come to `run`. */
 typedef struct ScalarSpec {
     const char *name;
     int nargs;
     duckdb_type args[2], result;
-    int arg_scale, result_scale;
+    int arg_scale, result_scale, result_width;
     duckdb_scalar_function_t run;
     duckdb_scalar_function_bind_t bind;
     void *extra;                                  /* a number, not owned */

@@ -182,6 +182,40 @@ static void print_agg(Print *p, const Expr *e, const Agg *g, Str args)
 
 static void print_named(Print *p, const Expr *e, const char *name) { print_agg(p, e, &(Agg){ .name = name }, S("")); }
 
+static bool is_split(const Expr *e) { return !e->func->over && !e->func->distinct && print_can_narrow(e->args.p[0]); }
+
+static void print_part(Print *p, const Expr *e, const char *name, void (*part)(Print *p, const Expr *e))
+{
+    add(p, name);
+    part(p, e->args.p[0]);
+    add(p, ")");
+    print_filter(p, e->func->filter, NULL);
+}
+
+/* The sum of the argument, DECIMAL(38,s) of the engine. */
+static void print_raw_sum(Print *p, const Expr *e)
+{
+    if (!is_split(e)) {
+        print_named(p, e, "sum");
+        return;
+    }
+    add(p, "coalesce(");
+    for (int i = 0; i < 2; i++) {
+        print_part(p, e, "sum(", print_fitting);
+        add(p, i ? ", " : " + ");
+        print_part(p, e, "sum(", print_rest);
+        add(p, i ? ")" : ", ");
+    }
+}
+
+static void print_raw_count(Print *p, const Expr *e)
+{
+    if (is_split(e))
+        print_part(p, e, "count(", print_presence);
+    else
+        print_named(p, e, "count");
+}
+
 static void print_sum(Print *p, const Expr *e)
 {
     const DataType *t = &e->type, *x = &e->args.p[0]->type;
@@ -192,11 +226,11 @@ static void print_sum(Print *p, const Expr *e)
         add(p, ")");
     } else if (t->kind == DT_DECIMAL && t->precision == 38) {
         sb_fmt(&p->out, "firn_round_s%d(", t->scale);
-        print_named(p, e, "sum");
+        print_raw_sum(p, e);
         add(p, ")");
     } else {
         add(p, "CAST(");
-        print_named(p, e, "sum");
+        print_raw_sum(p, e);
         add(p, " AS ");
         print_type(p, t);
         add(p, ")");
@@ -224,9 +258,9 @@ static void print_avg(Print *p, const Expr *e)
         return;
     }
     sb_fmt(&p->out, "CAST(firn_div_s%d(", e->type.scale);
-    print_named(p, e, "sum");
+    print_raw_sum(p, e);
     add(p, ", nullif(");
-    print_named(p, e, "count");
+    print_raw_count(p, e);
     add(p, ", 0)) AS ");
     print_type(p, &e->type);
     add(p, ")");

@@ -34,6 +34,12 @@ void print_values(Print *p, const ExprVec *rows, size_t n);
 void print_names(Print *p, const BoundColumns *cols);      /* ("a", "b") */
 bool print_is_nonzero(const Expr *e);                      /* a literal other than 0 */
 
+/* print_narrow.c: a sum of e may be split into the rows that fit 18 digits and the rest. */
+bool print_can_narrow(const Expr *e);
+void print_fitting(Print *p, const Expr *e);               /* e in 18 digits, NULL where it does not fit */
+void print_rest(Print *p, const Expr *e);                  /* e where it does not fit, else NULL */
+void print_presence(Print *p, const Expr *e);              /* 1 where e is not NULL, else NULL */
+
 #define PRINT_FAIL(p, code, ...) do { if ((p)->status == OK) (p)->status = FAIL((p)->err, (code), __VA_ARGS__); } while (0)
 
 #endif

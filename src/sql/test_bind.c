@@ -299,6 +299,10 @@ static void decimals(void **state)
         { SP, "SELECT avg(CAST(x AS DECIMAL(38,10))) FROM VALUES (1), (2), (2) AS t(x)", "1.6666666667", "decimal(38,10)" },
         { SP, "SELECT salary * 1.1D, salary > 150, salary = 100.5 FROM emp WHERE id = 1", "110.55000000000001|false|true", "double,boolean,boolean" },
         { SP, "SELECT coalesce(salary, 0), greatest(salary, 150), CASE WHEN id = 1 THEN salary ELSE 1 END FROM emp WHERE id = 1", "100.50|150.00|100.50", "decimal(12,2),decimal(12,2),decimal(12,2)" },
+        { SP, "SELECT sum(x * y), avg(x * y), sum(x * y) FILTER (WHERE y = 2), sum(CASE WHEN y > 2 THEN x * y ELSE 0 END) FROM VALUES (CAST(9999999999999.99 AS DECIMAL(15,2)), "
+          "CAST(9999999999999.99 AS DECIMAL(15,2))), (1.5, 2), (NULL, 3) AS t(x, y)", "99999999999999800000000003.0001|49999999999999900000000001.50005000|3.0000|99999999999999800000000000.0001",
+          "decimal(38,4),decimal(35,8),decimal(38,4),decimal(38,4)" },
+        { SP, "SELECT sum(x * y), avg(x * y) FROM VALUES (CAST(NULL AS DECIMAL(15,2)), CAST(1 AS DECIMAL(15,2))) AS t(x, y)", "NULL|NULL", NULL },
         { PG, "SELECT 1.0 / 3, salary / 3, avg(salary) OVER () FROM emp WHERE id = 1", "0.3333333333333333|33.5000000000000000|100.5000000000000000", NULL },
         { SP, "SELECT CAST(12345678901.5 AS DECIMAL(17,2)) * CAST(12345678901.5 AS DECIMAL(17,2))", "152415787538942246702.2500", "decimal(35,4)" },
         { SP, "SELECT sum(l * (1 - d)) FROM VALUES (CAST(100 AS DECIMAL(15,2)), CAST(0.05 AS DECIMAL(15,2))) AS t(l, d)", "95.0000", "decimal(38,4)" },
