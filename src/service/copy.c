@@ -74,6 +74,10 @@ Status do_copy(Run *r, Rows *rows, Error *err)
     TRY(start_copy(r, in, err));
     rows->copy_in = in;
     rows->copy = r->st;
+    for (size_t i = 0; i < in->ncols; i++) {                /* what the door expects: rows in binary form need the types */
+        const BoundColumn *c = &in->dml.columns.p[in->columns[i]];
+        vec_push(r->a, &rows->columns, ((RowColumn){ c->name, c->type }));
+    }
     rows->tag = "COPY";
     rows->tag_counts = 1;
     return OK;

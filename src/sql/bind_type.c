@@ -196,6 +196,10 @@ Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to)
     if (!b->spark && ty_is_text(&x->type) && to->kind == DT_LIST)      /* '{a,b}' */
         return bx_call(b->a, "array_in", "(CASE WHEN trim($1, ' {}') = '' THEN [] ELSE string_split(trim($1, ' {}'), ',') END)",
                        ty_list(b->a, ty(DT_STRING)), x, NULL);
+    if (!b->spark && ty_is_text(&x->type) && to->kind == DT_BINARY)    /* '\x01ab' */
+        return bx_call(b->a, "bytea_in", "(CASE WHEN starts_with($1, '\\x') THEN unhex(substr($1, 3)) ELSE encode($1) END)", ty(DT_BINARY), x, NULL);
+    if (!b->spark && x->type.kind == DT_BINARY && to->kind == DT_STRING)
+        return bx_call(b->a, "bytea_out", "('\\x' || lower(hex($1)))", ty(DT_STRING), x, NULL);
     if (!b->spark)
         return x;
     if (x->type.kind == DT_TIMESTAMPTZ && to->kind == DT_STRING)
