@@ -369,6 +369,28 @@ static void test_views(void **state)
     assert_call(e, 400, "POST", "/namespaces/ns/views", body.p);
 }
 
+/* A table bucket is a warehouse of its own, named in the path by its ARN or, as Glue has it, by its catalog id. */
+static void test_table_bucket_warehouse(void **state)
+{
+    Env *e = *state;
+    CatWarehouse w = { .id = S(ACCOUNT ":s3tablescatalog/tb"), .sql_name = S("tb"), .kind = S("table_bucket"),
+                       .arn = S("arn:aws:s3tables:us-east-1:" ACCOUNT ":bucket/tb"), .bucket = S("tb") };
+    assert_ok(cat_warehouse_create(e->c, &w, &e->err), &e->err);
+    assert_call(e, 200, "GET", "/config?warehouse=arn%3Aaws%3As3tables%3Aus-east-1%3A" ACCOUNT "%3Abucket%2Ftb", "");
+    Str prefix = json_get_str(json_get(e->json, "overrides"), "prefix", (Str){0});
+    assert_str(prefix, "arn%3Aaws%3As3tables%3Aus-east-1%3A" ACCOUNT "%3Abucket%2Ftb");
+    Str path = str_fmt(e->a, "/" STR_FMT "/namespaces", STR_ARG(prefix));
+    assert_call(e, 200, "POST", path.p, "{\"namespace\":[\"only\"]}");
+    assert_call(e, 404, "GET", "/namespaces/only", "");
+    assert_call(e, 200, "GET", "/catalogs/" ACCOUNT "%3As3tablescatalog%2Ftb/namespaces/only", "");
+    path = str_fmt(e->a, "/" STR_FMT "/namespaces/only/tables", STR_ARG(prefix));
+    assert_call(e, 200, "POST", path.p, "{\"name\":\"t\",\"schema\":" SCHEMA "}");
+    Str location = json_get_str(json_get(e->json, "metadata"), "location", (Str){0});
+    assert_true(str_ends(location, S("--table-s3")));
+    assert_call(e, 404, "GET", "/nowhere/namespaces", "");
+    assert_error(e, "NoSuchWarehouseException", "nowhere");
+}
+
 static void test_sign_in(void **state)
 {
     Env *e = *state;
@@ -411,7 +433,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_config), T(test_namespaces), T(test_namespace_properties), T(test_paging), T(test_table_life), T(test_etag), T(test_commits),
         T(test_transactions_are_atomic), T(test_locations), T(test_staged_create), T(test_managed_views_are_protected), T(test_quarantine),
-        T(test_vended_credentials), T(test_views), A(test_sign_in), A(test_tokens),
+        T(test_vended_credentials), T(test_views), T(test_table_bucket_warehouse), A(test_sign_in), A(test_tokens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
