@@ -265,7 +265,7 @@ Restrict restrict_to_keys(Arena *a, const Node *agg, Str table)
         cols[i] = i;
         names[i] = str_fmt(a, "k%zu", i + 1);
     }
-    return (Restrict){ table, agg->nkeys, cols, names };
+    return (Restrict){ table, agg->nkeys, cols, names, 0 };
 }
 
 Status delta_agg(Emit *e, const Node *n, Str *ret, Error *err)
@@ -297,7 +297,7 @@ static Restrict restrict_to_rows(Arena *a, const Node *n, Str table)
         cols[i] = i;
         names[i] = str_fmt(a, "c%zu", i + 1);
     }
-    return (Restrict){ table, node_ncols(n), cols, names };
+    return (Restrict){ table, node_ncols(n), cols, names, 0 };
 }
 
 static void put_same_rows(StrBuf *b, const Node *n, const char *l, const char *r)

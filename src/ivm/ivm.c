@@ -192,6 +192,16 @@ const IvmColumns *ivm_hidden(const IvmView *v) { return &v->hidden; }
 size_t ivm_nsources(const IvmView *v) { return v->tables.n; }
 const BoundTable *ivm_source(const IvmView *v, size_t i) { return v->tables.p[i]; }
 
+int ivm_source_reads(const IvmView *v, size_t source, size_t column)
+{
+    for (size_t i = 0; i < v->nodes.n; i++) {
+        const Node *n = v->nodes.p[i];
+        if (n->kind == NODE_SCAN && n->source == source && n->used && n->used[column])
+            return 1;
+    }
+    return 0;
+}
+
 /* ---- texts ---------------------------------------------------------------------------------------------------- */
 
 static Status print_source(void *ctx, StrBuf *out, const TableRef *ref, Error *err)

@@ -48,6 +48,8 @@ const IvmColumns *ivm_visible(const IvmView *v);
 const IvmColumns *ivm_hidden(const IvmView *v);      /* stored beside the visible ones in the same files */
 size_t ivm_nsources(const IvmView *v);
 const BoundTable *ivm_source(const IvmView *v, size_t i);
+/* Does any plan read this column of the source? Others may be left out of s<i>_chg (which is then consolidated over fewer). */
+int ivm_source_reads(const IvmView *v, size_t source, size_t column);
 
 /* The whole result, visible then hidden columns, over s<i>_new. */
 NODISCARD Status ivm_full_sql(Arena *a, const IvmView *v, Str *ret, Error *err);

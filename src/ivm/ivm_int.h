@@ -173,8 +173,8 @@ typedef struct Emit {
     StrVec made;                          /* other steps that several nodes may ask for */
 } Emit;
 
-/* Rows of a node restricted to those whose columns are in a table of keys. */
-typedef struct Restrict { Str table; size_t n; const size_t *cols; const Str *names; } Restrict;
+/* Rows of a node restricted to those whose columns are in a table of keys; `strict`: NULL is equal to nothing. */
+typedef struct Restrict { Str table; size_t n; const size_t *cols; const Str *names; int strict; } Restrict;
 
 Emit emit_new(Arena *a, const IvmView *v, const IvmChange *changes, IvmPlan *plan);
 int emit_changed(const Emit *e, const Node *n);

@@ -124,7 +124,7 @@ static Status row_keys_step(Emit *e, Restrict *only, Error *err)
     size_t *cols = arena_array(e->a, size_t, node_ncols(root) + 1);
     Str *names = arena_array(e->a, Str, node_ncols(root) + 1);
     TRY(delta_table(e, root, &change, err));
-    *only = (Restrict){ S("ivm_k"), 0, cols, names };
+    *only = (Restrict){ S("ivm_k"), 0, cols, names, 0 };
     sb_addc(&b, "SELECT DISTINCT ");
     for (size_t i = 0; i < node_ncols(root); i++) {
         if (root->fuzzy[i])

@@ -18,17 +18,24 @@ static Status sub(Emit *e, const Node *n, Side side, const Restrict *only, StrBu
 
 /* ---- restrictions --------------------------------------------------------------------------------------- */
 
-/* EXISTS over the table of keys, for columns of `alias`. */
+/* JOIN with the distinct keys: an inner join is never decorrelated the slow way, and filters the scan of its input. */
+static void put_keys_join(StrBuf *b, const Restrict *only)
+{
+    sb_addc(b, " JOIN (SELECT DISTINCT ");
+    for (size_t i = 0; i < only->n; i++)
+        sb_fmt(b, "%sk." STR_FMT " AS r%zu", i ? ", " : "", STR_ARG(only->names[i]), i + 1);
+    sb_fmt(b, " FROM " STR_FMT " k) r ON ", STR_ARG(only->table));
+}
+
 static void put_restrict(StrBuf *b, const Node *n, const char *alias, const Restrict *only)
 {
-    sb_fmt(b, "EXISTS (SELECT 1 FROM " STR_FMT " r WHERE ", STR_ARG(only->table));
+    put_keys_join(b, only);
     for (size_t i = 0; i < only->n; i++) {
         size_t col = only->cols[i];
         sb_addc(b, i ? " AND " : "");
-        put_same(b, str_fmt(b->a, "%s.c%zu", alias, col + 1), str_fmt(b->a, "r." STR_FMT, STR_ARG(only->names[i])),
-                 node_type(n, col), node_nullable(n, col));
+        put_same(b, str_fmt(b->a, "%s.c%zu", alias, col + 1), str_fmt(b->a, "r.r%zu", i + 1), node_type(n, col),
+                 !only->strict && node_nullable(n, col));
     }
-    sb_addc(b, ")");
 }
 
 typedef struct Pushed { Restrict only; int whole; } Pushed;
@@ -36,7 +43,7 @@ typedef struct Pushed { Restrict only; int whole; } Pushed;
 /* The part of a restriction on n that an input can check; `map` says which of its columns (SIZE_MAX: none). */
 static Pushed push_by(Emit *e, const Restrict *only, const size_t *map)
 {
-    Pushed p = { { .table = only->table }, 1 };
+    Pushed p = { { .table = only->table, .strict = only->strict }, 1 };
     size_t *cols = arena_array(e->a, size_t, only->n + 1);
     Str *names = arena_array(e->a, Str, only->n + 1);
     for (size_t i = 0; i < only->n; i++) {
@@ -72,6 +79,41 @@ static Pushed push_to_input(Emit *e, const Node *n, size_t which, const Restrict
     return push_by(e, only, map);
 }
 
+static int restricted_col(const Restrict *only, const Expr *x, const Node *in, size_t *ret)
+{
+    for (size_t i = 0; x->kind == EX_COLUMN && node_of(x) == in && i < only->n; i++)
+        if (only->cols[i] == (size_t)x->col) {
+            *ret = i;
+            return 1;
+        }
+    return 0;
+}
+
+/* What a restriction of one input says of another that n's conditions equate with it: rows without those keys find no
+ * partner.  A pre-filter, never the whole. */
+static Pushed push_equal(Emit *e, const Node *n, const Restrict *only, const Node *from, const Node *to)
+{
+    Pushed p = { { .table = only->table, .strict = 1 }, 0 };
+    size_t *cols = arena_array(e->a, size_t, n->preds.n + 1), key = 0;
+    Str *names = arena_array(e->a, Str, n->preds.n + 1);
+    for vec_each(Expr *, pred, &n->preds) {
+        const Expr *x = *pred;
+        if (x->kind != EX_BINARY || x->op != OP_EQ)
+            continue;
+        for (size_t side = 0; side < 2; side++) {
+            const Expr *other = x->args.p[1 - side];
+            if (!restricted_col(only, x->args.p[side], from, &key) || other->kind != EX_COLUMN || node_of(other) != to)
+                continue;
+            cols[p.only.n] = (size_t)other->col;
+            names[p.only.n++] = only->names[key];
+            break;
+        }
+    }
+    p.only.cols = cols;
+    p.only.names = names;
+    return p;
+}
+
 static const Restrict *if_any(const Pushed *p) { return p->only.n ? &p->only : NULL; }
 
 /* ---- one function a node -------------------------------------------------------------------------------- */
@@ -97,7 +139,7 @@ static Status state_scan(Emit *e, const Node *n, Side side, const Restrict *only
     StrBuf c = sb_new(e->a);
     sb_addc(&c, "SELECT ");
     put_columns(&c, n, "x");
-    sb_fmt(&c, " FROM (" STR_FMT ") x WHERE ", STR_ARG(all));
+    sb_fmt(&c, " FROM (" STR_FMT ") x", STR_ARG(all));
     put_restrict(&c, n, "x", only);
     *b = c;
     return OK;
@@ -156,7 +198,7 @@ static void restrict_above(Emit *e, const Node *n, const Restrict *only, StrBuf 
     put_columns(&c, n, "x");
     sb_addc(&c, " FROM (");
     sb_add(&c, sb_str(b));
-    sb_addc(&c, ") x WHERE ");
+    sb_addc(&c, ") x");
     put_restrict(&c, n, "x", only);
     *b = c;
 }
@@ -192,6 +234,17 @@ void put_join_columns(StrBuf *b, const Node *n)
         sb_addc(b, "1 AS c0");
 }
 
+/* The restriction of input i of an inner join: its own columns' part, or what an equation with another input gives. */
+static Pushed push_to_join(Emit *e, const Node *n, size_t i, const Restrict *only)
+{
+    Pushed p = push_to_input(e, n, i, only);
+    for (size_t k = 0; k < n->in.n && !p.only.n; k++) {
+        Pushed from = push_to_input(e, n, k, only);
+        p = push_equal(e, n, &from.only, n->in.p[k], n->in.p[i]);
+    }
+    return p;
+}
+
 static Status state_join(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
 {
     int whole = 0;
@@ -201,7 +254,7 @@ static Status state_join(Emit *e, const Node *n, Side side, const Restrict *only
     for (size_t i = 0; i < n->in.n; i++) {
         Pushed p = {0};
         if (only)
-            p = push_to_input(e, n, i, only);
+            p = push_to_join(e, n, i, only);
         whole |= only && p.whole;
         sb_addc(b, i ? ", " : "");
         TRY(sub(e, n->in.p[i], side, only ? if_any(&p) : NULL, b, err));
@@ -215,15 +268,17 @@ static Status state_join(Emit *e, const Node *n, Side side, const Restrict *only
 
 static Status state_outer(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
 {
-    Pushed p = {0};
-    if (only && !n->full)                     /* rows of the left side are kept or lost by their own columns only */
+    Pushed p = {0}, other = {0};
+    if (only && !n->full) {                   /* rows of the left side are kept or lost by their own columns only */
         p = push_to_input(e, n, 0, only);
+        other = push_equal(e, n, &p.only, n->in.p[0], n->in.p[1]);
+    }
     sb_addc(b, "SELECT ");
     put_join_columns(b, n);
     sb_addc(b, " FROM ");
     TRY(sub(e, n->in.p[0], side, only ? if_any(&p) : NULL, b, err));
     sb_addc(b, n->full ? " FULL JOIN " : " LEFT JOIN ");
-    TRY(sub(e, n->in.p[1], side, NULL, b, err));
+    TRY(sub(e, n->in.p[1], side, if_any(&other), b, err));
     sb_addc(b, " ON ");
     TRY(put_conjuncts(b, &n->preds, err));
     if (only && !(p.only.n && p.whole))
@@ -275,12 +330,15 @@ Status put_match(StrBuf *b, const Node *n, const Node *kept, const Node *other, 
 static Status state_semi(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
 {
     Str other = {0};
+    Pushed p = {0};
+    if (only)
+        p = push_equal(e, n, only, n->in.p[0], n->in.p[1]);
     sb_addc(b, "SELECT ");
     put_columns(b, n, str_z(e->a, n->in.p[0]->ref.engine));
     sb_addc(b, " FROM ");
     TRY(sub(e, n->in.p[0], side, only, b, err));
     sb_addc(b, " WHERE ");
-    TRY(state_sql(e, n->in.p[1], side, NULL, &other, err));
+    TRY(state_sql(e, n->in.p[1], side, if_any(&p), &other, err));
     other = str_fmt(e->a, "(" STR_FMT ")", STR_ARG(other));
     return put_match(b, n, n->in.p[0], n->in.p[1], n->anti ? "NOT EXISTS" : "EXISTS", other, err);
 }
@@ -300,15 +358,13 @@ Status agg_select_sql(Emit *e, const Node *n, Side side, const Restrict *only, S
     TRY(sub(e, n->in.p[0], side, only ? if_any(&p) : NULL, &b, err));
     if (only && !p.whole) {
         StrBuf k = sb_new(e->a);
-        sb_fmt(&k, " WHERE EXISTS (SELECT 1 FROM " STR_FMT " r WHERE ", STR_ARG(only->table));
+        put_keys_join(&k, only);
         for (size_t i = 0; i < only->n; i++) {
             Str key = {0};
             TRY(expr_text(e->a, n->exprs.p[only->cols[i]], &key, err));
             sb_addc(&k, i ? " AND " : "");
-            put_same(&k, str_fmt(e->a, "(" STR_FMT ")", STR_ARG(key)), str_fmt(e->a, "r." STR_FMT, STR_ARG(only->names[i])),
-                     node_type(n, only->cols[i]), 1);
+            put_same(&k, str_fmt(e->a, "(" STR_FMT ")", STR_ARG(key)), str_fmt(e->a, "r.r%zu", i + 1), node_type(n, only->cols[i]), 1);
         }
-        sb_addc(&k, ")");
         keyed = sb_str(&k);
     }
     sb_add(&b, keyed);
