@@ -35,9 +35,13 @@ static Status source_change(Job *j, size_t i, Error *err)
     bool has;
 
     for (size_t k = 0; k < t->columns.n; k++) {
+        if (!ivm_source_reads(j->bound.view, i, k))
+            continue;
         sql_ident(&cols, t->columns.p[k].engine);
         sb_addc(&cols, ", ");
     }
+    if (!cols.n)                                      /* count(*) alone: one column keeps the grouping honest */
+        sb_fmt(&cols, STR_FMT ", ", STR_ARG(sql_ident_str(j->a, t->columns.p[0].engine)));
     Str sql = str_fmt(j->a, "CREATE OR REPLACE TEMP TABLE s%zu_chg AS SELECT " STR_FMT "CAST(sum(__w) AS BIGINT) AS __w FROM (" STR_FMT
                       ") q GROUP BY ALL HAVING sum(__w) <> 0", i, STR_ARG(sb_str(&cols)), STR_ARG(j->deltas[i].relation.sql));
     TRY_CTX(duck_exec(j->c, sql, err), err, "changes of " STR_FMT, STR_ARG(t->display));
