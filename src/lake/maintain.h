@@ -26,6 +26,10 @@ typedef struct LakeRewritten { int64_t rewritten_files, added_files, rewritten_b
 /* A `replace` snapshot with the same rows: deletes that stood are applied, deletes that came meanwhile make it start over, then E_CONFLICT. */
 NODISCARD Status lake_rewrite_files(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeRewrite *rw, LakeRewritten *ret, Error *err);
 
+typedef struct LakeMergedDeletes { int64_t rewritten_files, added_files, rewritten_bytes, added_bytes; } LakeMergedDeletes;
+/* Position delete files of a partition, when there are at least min_input_files (0: 5) of them, become one. Format 2; others: nothing to do. */
+NODISCARD Status lake_merge_deletes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, int64_t min_input_files, LakeMergedDeletes *ret, Error *err);
+
 /* ---- snapshots, manifests, orphans ------------------------------------------------------------------------------------ */
 
 typedef struct LakeExpired { int64_t snapshots, data_files, position_deletes, equality_deletes, manifests, manifest_lists, statistics; } LakeExpired;

@@ -221,6 +221,31 @@ static void rewrite_by_partition(void **state)
     assert_str(rows_of(e, &t), "0eu 1eu 2eu 10us 11us 12us");
 }
 
+static void deletes_merge(void **state)
+{
+    Env *e = *state;
+    LakeMergedDeletes done;
+    LakeTable t = insert(e, insert(e, e->t, "(1, 'a'), (2, 'a'), (3, 'a'), (4, 'a'), (5, 'a')"), "(6, 'b'), (7, 'b'), (8, 'b')");
+
+    for (int i = 2; i < 8; i++)
+        t = delete_where(e, t, str_fmt(e->a, "id = %d", i).p);
+    assert_str(rows_of(e, &t), "1a 8b");
+    assert_ok(lake_merge_deletes(e->l, e->a, e->c, &t, 0, &done, &e->err), &e->err);
+    assert_int_equal(done.rewritten_files, 6);
+    assert_int_equal(done.added_files, 1);
+    t = now(e, &t);
+    assert_str(rows_of(e, &t), "1a 8b");
+    assert_int_equal(live_files(e, &t), 2);
+    assert_str(props_get(&ice_current_snapshot(t.meta)->summary, S("total-delete-files"), S("")), "1");
+    assert_ok(lake_merge_deletes(e->l, e->a, e->c, &t, 0, &done, &e->err), &e->err);
+    assert_int_equal(done.rewritten_files, 0);
+    LakeTable old = t;
+    t = delete_where(e, t, "id = 1");                     /* came meanwhile: the first file goes whole */
+    assert_ok(lake_merge_deletes(e->l, e->a, e->c, &old, 1, &done, &e->err), &e->err);
+    t = now(e, &t);
+    assert_str(rows_of(e, &t), "8b");
+}
+
 /* ---- expiry ------------------------------------------------------------------------------------------------------------------------ */
 
 static void expire_keeps_pinned(void **state)
@@ -291,7 +316,7 @@ static void manifests_merge(void **state)
 static void orphans(void **state)
 {
     Env *e = *state;
-    LakeTable t = insert(e, insert(e, e->t, "(1, 'a')"), "(2, 'b')"), inner = insert(e, new_table(e, "inner", S("s3://w/t/inner"), 0), "(9, 'z')");
+    LakeTable t = insert(e, insert(e, e->t, "(1, 'a')"), "(2, 'b')"), inner = insert(e, new_table(e, "inner", S("s3://w/t2"), 0), "(9, 'z')");
     size_t before = objects(e, "s3://w/t/");
     StrVec found = {0}, none = {0};
 
@@ -351,6 +376,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rewrite_keeps_deletes_that_came_meanwhile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rewrite_keeps_rows_added_meanwhile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(rewrite_by_partition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(deletes_merge, set_up, tear_down),
         cmocka_unit_test_setup_teardown(expire_keeps_pinned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(expire_spares_a_second_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(manifests_merge, set_up, tear_down),

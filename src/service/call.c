@@ -8,6 +8,8 @@
 
 static const CallColumn rewrite_columns[] = { { "rewritten_data_files_count", DT_INT32 }, { "added_data_files_count", DT_INT32 }, { "rewritten_bytes_count", DT_INT64 },
                                                 { "failed_data_files_count", DT_INT32 }, { "removed_delete_files_count", DT_INT32 } };
+static const CallColumn delete_columns[] = { { "rewritten_delete_files_count", DT_INT32 }, { "added_delete_files_count", DT_INT32 }, { "rewritten_bytes_count", DT_INT64 },
+                                             { "added_bytes_count", DT_INT64 } };
 static const CallColumn manifest_columns[] = { { "rewritten_manifests_count", DT_INT32 }, { "added_manifests_count", DT_INT32 } };
 static const CallColumn expire_columns[] = { { "deleted_data_files_count", DT_INT64 }, { "deleted_position_delete_files_count", DT_INT64 }, { "deleted_equality_delete_files_count", DT_INT64 },
                                              { "deleted_manifest_files_count", DT_INT64 }, { "deleted_manifest_lists_count", DT_INT64 }, { "deleted_statistics_files_count", DT_INT64 } };
@@ -24,6 +26,7 @@ static const CallColumn verify_columns[] = { { "view", DT_STRING }, { "status", 
 static const ProcDef procs[] = {
     { "rewrite_data_files", call_rewrite_data_files, ACT_WRITE_DATA, COLUMNS(rewrite_columns), { { "table", ARG_TEXT, 1 }, { "strategy", ARG_TEXT, 0 }, { "sort_order", ARG_TEXT, 0 }, { "options", ARG_MAP, 0 },
       { "where", ARG_TEXT, 0 }, { "branch", ARG_TEXT, 0 } } },
+    { "rewrite_position_delete_files", call_rewrite_position_delete_files, ACT_WRITE_DATA, COLUMNS(delete_columns), { { "table", ARG_TEXT, 1 }, { "options", ARG_MAP, 0 }, { "where", ARG_TEXT, 0 } } },
     { "rewrite_manifests", call_rewrite_manifests, ACT_WRITE_DATA, COLUMNS(manifest_columns), { { "table", ARG_TEXT, 1 }, { "use_caching", ARG_BOOL, 0 }, { "spec_id", ARG_LONG, 0 } } },
     { "expire_snapshots", call_expire_snapshots, ACT_WRITE_DATA, COLUMNS(expire_columns), { { "table", ARG_TEXT, 1 }, { "older_than", ARG_TIME, 0 }, { "retain_last", ARG_LONG, 0 },
       { "max_concurrent_deletes", ARG_LONG, 0 }, { "stream_results", ARG_BOOL, 0 }, { "snapshot_ids", ARG_LONGS, 0 }, { "clean_expired_metadata", ARG_BOOL, 0 } } },
@@ -42,7 +45,7 @@ static const ProcDef procs[] = {
     { "ancestors_of", call_ancestors_of, ACT_READ_METADATA, COLUMNS(ancestor_columns), { { "table", ARG_TEXT, 1 }, { "snapshot_id", ARG_LONG, 0 } } },
 };
 
-static const char *const known_but_absent[] = { "rewrite_position_delete_files", "snapshot", "migrate", "compute_table_stats", "compute_partition_stats", "create_changelog_view", "rewrite_table_path" };
+static const char *const known_but_absent[] = { "snapshot", "migrate", "compute_table_stats", "compute_partition_stats", "create_changelog_view", "rewrite_table_path" };
 
 /* ---- which procedure ---------------------------------------------------------------------------------------------------------------- */
 

@@ -51,6 +51,7 @@ NODISCARD Status call_table_name(Call *c, Str text, StrVec *parts, Error *err);
 void call_row(Call *c, const int64_t *values, size_t n);
 
 NODISCARD Status call_rewrite_data_files(Call *c, Error *err);
+NODISCARD Status call_rewrite_position_delete_files(Call *c, Error *err);
 NODISCARD Status call_rewrite_manifests(Call *c, Error *err);
 NODISCARD Status call_expire_snapshots(Call *c, Error *err);
 NODISCARD Status call_remove_orphan_files(Call *c, Error *err);

@@ -265,6 +265,21 @@ Status call_rewrite_data_files(Call *c, Error *err)
     return OK;
 }
 
+Status call_rewrite_position_delete_files(Call *c, Error *err)
+{
+    const Arg *options = call_arg(c, "options");
+    LakeRewrite sizes = {0};
+    LakeMergedDeletes done;
+
+    if (call_arg(c, "where")->has)
+        return FAIL(err, E_UNSUPPORTED, "rewrite_position_delete_files takes no condition here: it looks at every partition");
+    for (size_t i = 0; i < options->map.n; i++)
+        TRY(read_option(&options->map.p[i], &sizes, err));
+    TRY(lake_merge_deletes(c->r->svc->lake, c->r->a, c->r->c, &c->table, sizes.rewrite_all ? 2 : sizes.min_input_files, &done, err));
+    call_row(c, (const int64_t[]){ done.rewritten_files, done.added_files, done.rewritten_bytes, done.added_bytes }, 4);
+    return OK;
+}
+
 /* ---- the others ---------------------------------------------------------------------------------------------------------------------------- */
 
 Status call_rewrite_manifests(Call *c, Error *err)
