@@ -15,8 +15,9 @@
 
 static void path_of(const Store *s, BlobId id, char *buf, size_t cap);
 static Status sync_folder_of(Store *s, BlobId id, Error *err);
-static void sweep_dir(Store *s, const char *dir, const Map *named);
+static void sweep_dir(const char *dir, const Map *named);
 static Status copy_slow(int to, int from, Error *err);
+static Status make_dir(const char *path, int *made, Error *err);
 
 BlobId blob_new_id(void)
 {
@@ -111,15 +112,14 @@ Status blob_dirs(Store *s, Error *err)
 {
     char path[PATH_MAX];
     const char *dirs[] = { s->dir.p, s->objects.p, s->scratch.p };
+    int made = 0;
     for (size_t i = 0; i < COUNT_OF(dirs); i++)
-        if (mkdir(dirs[i], 0700) < 0 && errno != EEXIST)
-            return FAIL_ERRNO(err, "making the folder '%s'", dirs[i]);
+        TRY(make_dir(dirs[i], &made, err));
     for (int i = 0; i < 256; i++) {
         snprintf(path, sizeof path, "%s/%02x", s->objects.p, (unsigned)i);
-        if (mkdir(path, 0700) < 0 && errno != EEXIST)
-            return FAIL_ERRNO(err, "making the folder '%s'", path);
+        TRY(make_dir(path, &made, err));
     }
-    if (!s->sync)
+    if (!s->sync || !made)
         return OK;
     TRY(dir_sync(s->objects.p, err));
     return dir_sync(s->dir.p, err);
@@ -139,7 +139,7 @@ Status blob_sweep(Store *s, Error *err)
     TRY(q_done(&q, err));
     for (int i = 0; i < 256; i++) {
         snprintf(path, sizeof path, "%s/%02x", s->objects.p, (unsigned)i);
-        sweep_dir(s, path, &named);
+        sweep_dir(path, &named);
     }
     return OK;
 }
@@ -226,14 +226,14 @@ static Status sync_folder_of(Store *s, BlobId id, Error *err)
     return dir_sync(path, err);
 }
 
-static void sweep_dir(Store *s, const char *dir, const Map *named)
+static void sweep_dir(const char *dir, const Map *named)
 {
     DIR *d = opendir(dir);
     if (!d)
         return;
     for (struct dirent *e; (e = readdir(d));)
         if (e->d_name[0] != '.' && !map_has(named, str_c(e->d_name)))
-            blob_remove(s, blob_from(str_c(e->d_name)));
+            unlinkat(dirfd(d), e->d_name, 0);
     closedir(d);
 }
 
@@ -251,4 +251,13 @@ static Status copy_slow(int to, int from, Error *err)
             return FAIL_ERRNO(err, "reading an object file");
         TRY(fd_write_all(to, str_n(buf, (size_t)n), err));
     }
+}
+
+static Status make_dir(const char *path, int *made, Error *err)
+{
+    if (mkdir(path, 0700) == 0)
+        *made = 1;
+    else if (errno != EEXIST)
+        return FAIL_ERRNO(err, "making the folder '%s'", path);
+    return OK;
 }

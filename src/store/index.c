@@ -32,7 +32,7 @@ static Status db_error(sqlite3 *h, int rc, Error *err);
 static Status db_open(const char *path, int sync, Db *ret, Error *err);
 static Status db_exec(Db *db, const char *sql, Error *err);
 static void db_close(Db *db);
-static void lead(Index *x);
+static void lead(Index *x, const Job *own);
 static Status run_batch(Index *x, Job *batch, Error *err);
 static void run_job(Db *db, Job *j);
 
@@ -117,7 +117,7 @@ Status index_write(Index *x, WriteFn fn, void *arg, Error *err)
     while (!job.done && x->leading)
         pthread_cond_wait(&x->changed, &x->mu);
     if (!job.done)
-        lead(x);
+        lead(x, &job);
     pthread_mutex_unlock(&x->mu);
     assert(job.done);                                            /* invariant 2 */
     return job.status;
@@ -191,11 +191,11 @@ Status q_run(Q *q, Error *err)
 
 /* ---- helpers -------------------------------------------------------------------------------------------------- */
 
-/* Called with the lock held; serves the queue until it is empty. */
-static void lead(Index *x)
+/* Called with the lock held; serves the queue until its own job is done, then another waiter leads. */
+static void lead(Index *x, const Job *own)
 {
     x->leading = 1;                                              /* invariant 1 */
-    while (x->first) {
+    while (!own->done) {
         Job *batch = x->first, *end = batch;
         for (int n = 1; n < BATCH_MAX && end->next; n++)
             end = end->next;

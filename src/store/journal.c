@@ -11,12 +11,14 @@
  * 3. An empty object has no bytes to lose, but a file that must exist: it is sealed like a large one. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/store_int.h"
 
-enum { FLUSH_ROWS = 512, FLUSH_BYTES = 8 * 1024 * 1024 };
+enum { FLUSH_ROWS = 512, FLUSH_BYTES = 8 * 1024 * 1024, RETRY_SECONDS = 5 };
 
 struct Journal {
     pthread_t thread;
@@ -28,8 +30,10 @@ struct Journal {
 };
 
 static Status recover(Store *s, Error *err);
+static Status write_all_again(Store *s, Arena *a, Error *err);
 static Status write_again(Store *s, BlobId id, Str bytes, Error *err);
 static void *run(void *arg);
+static void wait_for_work(Journal *j);
 static Status flush(Store *s, Error *err);
 static Status last_seq(Store *s, int64_t *ret, Error *err);
 static Status drop_rows(Db *db, void *arg, Error *err);
@@ -104,29 +108,33 @@ static Status recover(Store *s, Error *err)
     TRY(last_seq(s, &last, err));
     if (!last)
         return OK;
-    {
-        CLEANUP(reader_give) Reader r = {0};
-        Status st = OK;
-        TRY(reader_take(s->index, &r, err));
-        Q q = q_open(r.db, Q_JOURNAL_ALL);
-        while (st == OK && q_row(&q))
-            st = write_again(s, blob_from(q_str(&q, 0, a)), q_str(&q, 1, a), err);
-        Status done = q_done(&q, err);
-        TRY(st);
-        TRY(done);
-    }
+    TRY(write_all_again(s, a, err));
     TRY(sync_all(s, err));
     return index_write(s->index, drop_rows, &last, err);
+}
+
+static Status write_all_again(Store *s, Arena *a, Error *err)
+{
+    CLEANUP(reader_give) Reader r = {0};
+    Status st = OK;
+    TRY(reader_take(s->index, &r, err));
+    Q q = q_open(r.db, Q_JOURNAL_ALL);
+    while (st == OK && q_row(&q))
+        st = write_again(s, blob_from(q_str(&q, 0, a)), q_str(&q, 1, a), err);
+    Error late = {0};
+    Status done = q_done(&q, st == OK ? err : &late);
+    return st == OK ? done : st;
 }
 
 static Status write_again(Store *s, BlobId id, Str bytes, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    Str path = blob_path(s, a, id);
-    CLEANUP(file_closep) int fd = open(path.p, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    Str path = blob_path(s, a, id), fresh = str_cat(a, path, S(".new"));
+    CLEANUP(file_closep) int fd = open(fresh.p, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
-        return FAIL_ERRNO(err, "writing '%s'", path.p);
-    return fd_write_all(fd, bytes, err);
+        return FAIL_ERRNO(err, "writing '%s'", fresh.p);
+    TRY(fd_write_all(fd, bytes, err));
+    return rename(fresh.p, path.p) < 0 ? FAIL_ERRNO(err, "renaming '%s'", fresh.p) : OK;
 }
 
 /* ---- behind the puts ------------------------------------------------------------------------------------------------ */
@@ -138,18 +146,31 @@ static void *run(void *arg)
     for (int stop = 0; !stop;) {
         Error err = {0};
         pthread_mutex_lock(&j->mu);
-        while (!j->stop && j->rows < FLUSH_ROWS && j->bytes < FLUSH_BYTES)
-            pthread_cond_wait(&j->changed, &j->mu);
+        wait_for_work(j);
         stop = j->stop;
+        bool again = j->failure.code != OK;
         j->rows = j->bytes = 0;
         pthread_mutex_unlock(&j->mu);
-        if (flush(s, &err) == OK)
+        if ((again ? recover(s, &err) : flush(s, &err)) == OK)   /* a sync that failed once may have dropped pages */
             err.code = OK;
         pthread_mutex_lock(&j->mu);
         j->failure = err;
         pthread_mutex_unlock(&j->mu);
     }
     return NULL;
+}
+
+static void wait_for_work(Journal *j)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += RETRY_SECONDS;
+    while (!j->stop && j->rows < FLUSH_ROWS && j->bytes < FLUSH_BYTES) {
+        if (j->failure.code == OK)
+            pthread_cond_wait(&j->changed, &j->mu);
+        else if (pthread_cond_timedwait(&j->changed, &j->mu, &until) != 0)
+            return;
+    }
 }
 
 static Status flush(Store *s, Error *err)

@@ -3,7 +3,9 @@
  *
  * Invariants: (1) a part's row is published like an object's, the newest of a number wins; (2) completion drops the upload,
  * its parts and publishes the object in one transaction, so a second completion finds no upload. */
+#include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/store_int.h"
@@ -24,7 +26,8 @@ static void upload_from_row(Q *q, Arena *a, UploadInfo *ret);
 static Status drop_upload(Db *db, Arena *a, Str id, BlobIds *ret, Error *err);
 static Status join(Store *s, Str upload, const PartInfos *parts, Arena *a, ObjectRow *row, Error *err);
 static Status check_order(const PartInfos *parts, Error *err);
-static Status add_part(Store *s, Db *db, Str upload, const PartInfo *want, bool last, StoreWriter *to, Arena *a, ObjectInfo *o, Error *err);
+static Status check_parts(Store *s, Str upload, const PartInfos *parts, Arena *a, UploadInfo *u, BlobIds *blobs, Error *err);
+static Status add_part(Store *s, BlobId part, StoreWriter *to, Arena *a, ObjectInfo *o, Error *err);
 static Status bad_part(Error *err, const char *kind, int number, const char *why);
 static Str parts_etag(Arena *a, Str md5s, size_t n);
 
@@ -162,17 +165,15 @@ Status store_upload_abort(Store *s, Str upload_id, Error *err)
 static Status join(Store *s, Str upload, const PartInfos *parts, Arena *a, ObjectRow *row, Error *err)
 {
     CLEANUP(store_put_abandonp) StoreWriter *w = NULL;
-    CLEANUP(reader_give) Reader r = {0};
     UploadInfo u = {0};
+    BlobIds blobs = {0};
     StrBuf md5s = sb_new(a);
-    TRY(reader_take(s->index, &r, err));
-    TRY(find_upload(r.db, a, upload, &u, err));
-    TRY(check_order(parts, err));
+    TRY(check_parts(s, upload, parts, a, &u, &blobs, err));
     TRY(writer_new(s, &w, err));
     row->info = (ObjectInfo){ .bucket = u.bucket, .key = u.key, .headers = u.headers, .tags = u.tags, .modified_ms = clock_ms() };
     for (size_t i = 0; i < parts->n; i++) {
         Str raw = {0};
-        TRY(add_part(s, r.db, upload, &parts->p[i], i + 1 == parts->n, w, a, &row->info, err));
+        TRY(add_part(s, blobs.p[i], w, a, &row->info, err));
         if (hex_decode(a, parts->p[i].etag, &raw))
             sb_add(&md5s, raw);
     }
@@ -194,19 +195,39 @@ static Status check_order(const PartInfos *parts, Error *err)
     return OK;
 }
 
-static Status add_part(Store *s, Db *db, Str upload, const PartInfo *want, bool last, StoreWriter *to, Arena *a, ObjectInfo *o, Error *err)
+/* The index connection is given back before the copying begins. */
+static Status check_parts(Store *s, Str upload, const PartInfos *parts, Arena *a, UploadInfo *u, BlobIds *blobs, Error *err)
+{
+    CLEANUP(reader_give) Reader r = {0};
+    TRY(reader_take(s->index, &r, err));
+    TRY(find_upload(r.db, a, upload, u, err));
+    TRY(check_order(parts, err));
+    for (size_t i = 0; i < parts->n; i++) {
+        const PartInfo *want = &parts->p[i];
+        PartRow part = {0};
+        TRY(find_part(r.db, a, upload, want->number, &part, err));
+        if (!str_eq(part.info.etag, want->etag))
+            return bad_part(err, "InvalidPart", want->number, "has another ETag");
+        if (i + 1 < parts->n && part.info.size < PART_BYTES_MIN)
+            return bad_part(err, "EntityTooSmall", want->number, "is under 5 MiB and not the last");
+        vec_push(a, blobs, part.blob);
+    }
+    return OK;
+}
+
+static Status add_part(Store *s, BlobId part, StoreWriter *to, Arena *a, ObjectInfo *o, Error *err)
 {
     CLEANUP(file_closep) int fd = -1;
-    PartRow part = {0};
-    TRY(find_part(db, a, upload, want->number, &part, err));
-    if (!str_eq(part.info.etag, want->etag))
-        return bad_part(err, "InvalidPart", want->number, "has another ETag");
-    if (!last && part.info.size < PART_BYTES_MIN)
-        return bad_part(err, "EntityTooSmall", want->number, "is under 5 MiB and not the last");
-    TRY(blob_open(s, part.blob, &fd, err));
+    struct stat st;
+    Status opened = blob_open(s, part, &fd, err);
+    if (opened == E_NOT_FOUND)
+        return bad_part(err, "InvalidPart", (int)o->part_sizes.n + 1, "was replaced meanwhile");
+    TRY(opened);
+    if (fstat(fd, &st) < 0)
+        return FAIL_ERRNO(err, "looking at a part");
     TRY(fd_append(to->fd, fd, err));
-    o->size += part.info.size;
-    vec_push(a, &o->part_sizes, str_fmt(a, "%lld", (long long)part.info.size));
+    o->size += st.st_size;
+    vec_push(a, &o->part_sizes, str_fmt(a, "%lld", (long long)st.st_size));
     return OK;
 }
 
