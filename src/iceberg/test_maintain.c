@@ -232,12 +232,30 @@ static void test_name_mapping(void **state)
     assert_status(ice_name_mapping_parse(e->a, S("{}"), &m, &e->err), E_INVALID);
 }
 
+static void test_metadata_files(void **state)
+{
+    Env *e = *state;
+    IceMetadata *back;
+    Str plain = ice_metadata_next_location(e->a, e->m, S(""));
+
+    assert_ok(ice_metadata_write(e->a, e->s, e->m, plain, &e->err), &e->err);
+    assert_status(ice_metadata_write(e->a, e->s, e->m, plain, &e->err), E_EXISTS);
+    props_set(e->a, &e->m->properties, S("write.metadata.compression-codec"), S("gzip"));
+    Str zipped = ice_metadata_next_location(e->a, e->m, plain);
+    assert_true(str_starts(zipped, S("s3://w/t/metadata/00001-")));
+    assert_ok(ice_metadata_write(e->a, e->s, e->m, zipped, &e->err), &e->err);
+    assert_ok(ice_metadata_read(e->a, e->s, zipped, &back, &e->err), &e->err);
+    assert_true(json_equal(ice_metadata_json(e->a, e->m), ice_metadata_json(e->a, back)));
+    assert_status(ice_metadata_read(e->a, e->s, S("s3://w/t/metadata/none.json"), &back, &e->err), E_NOT_FOUND);
+    assert_string_equal(e->err.message, "Failed to open input stream for file: s3://w/t/metadata/none.json");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
         T(test_expire), T(test_expire_keeps_refs_and_pins), T(test_expire_named), T(test_reachable), T(test_rewrite_manifests),
-        T(test_vectors), T(test_name_mapping),
+        T(test_vectors), T(test_name_mapping), T(test_metadata_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
