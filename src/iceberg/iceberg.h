@@ -216,6 +216,9 @@ typedef struct IceManifest {                           /* an entry of the manife
 typedef VEC(IceManifest) IceManifests;
 
 NODISCARD Status ice_manifest_list_read(Arena *a, Store *st, const IceMetadata *m, const IceSnapshot *s, IceManifests *ret, Error *err);
+/* The first row id after all that the snapshot's list assigns (v3).  A client's added-rows may be too low: a server that
+ * raises it to this, minus first-row-id, before it applies the update keeps later commits from giving ids twice. */
+NODISCARD Status ice_snapshot_rows_end(Arena *a, Store *st, const IceMetadata *m, const IceSnapshot *s, int64_t *ret, Error *err);
 /* Entries with inherited values filled in; DELETED ones too. E_CORRUPT, E_NOT_FOUND, E_UNSUPPORTED (encrypted). */
 NODISCARD Status ice_manifest_read(Arena *a, Store *st, const IceMetadata *m, const IceManifest *mf, IceEntries *ret, Error *err);
 

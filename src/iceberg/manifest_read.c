@@ -57,6 +57,21 @@ Status ice_manifest_list_read(Arena *a, Store *st, const IceMetadata *m, const I
     return OK;
 }
 
+Status ice_snapshot_rows_end(Arena *a, Store *st, const IceMetadata *m, const IceSnapshot *s, int64_t *ret, Error *err)
+{
+    IceManifests list;
+    int64_t end = ice_add_sat(s->first_row_id.v, s->added_rows.v);
+
+    TRY(ice_manifest_list_read(a, st, m, s, &list, err));
+    for vec_each(const IceManifest, mf, &list) {
+        int64_t rows = ice_add_sat(mf->added_rows.v, mf->existing_rows.v);
+        if (!mf->deletes && mf->first_row_id.has)
+            end = max_i64(end, ice_add_sat(mf->first_row_id.v, max_i64(0, rows)));
+    }
+    *ret = end;
+    return OK;
+}
+
 /* ---- manifests ------------------------------------------------------------------------------------------------------- */
 
 static Status shape_of(Arena *a, const IceMetadata *m, const IceManifest *mf, PartitionShape *ret, Error *err)

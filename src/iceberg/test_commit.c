@@ -322,6 +322,11 @@ static void test_row_ids(void **state)
     assert_int_equal(task_of(&s, "s3://w/t/data/c")->data->file.first_row_id.v, 7);
     assert_int_equal(task_of(&s, "s3://w/t/data/d")->data->file.first_row_id.v, 12);
     assert_int_equal(e->m->next_row_id, 14);
+    IceSnapshot liar = *ice_current_snapshot(e->m);
+    int64_t end;
+    liar.added_rows = SOME_I64(0);
+    assert_ok(ice_snapshot_rows_end(e->a, e->s, e->m, &liar, &end, &e->err), &e->err);
+    assert_int_equal(end, 14);
 }
 
 static void test_upgraded_table_gets_row_ids(void **state)
