@@ -148,6 +148,20 @@ def test_add_files_and_register(server, ns, tmp_path):
     assert server.sql(f"SELECT count(*) FROM glue_catalog.{ns}.h2") == [(20,)]
 
 
+def test_rewrite_position_delete_files(server, ns):
+    d = f"glue_catalog.{ns}.d"
+    server.sql(f"CREATE TABLE {d} (id INT)")
+    server.sql(f"INSERT INTO {d} VALUES (1), (2), (3), (4), (5), (6), (7), (8)")
+    for i in (2, 4, 6):
+        server.sql(f"DELETE FROM {d} WHERE id = {i}")
+    assert server.sql(f"SELECT count(*) FROM {d}.position_deletes") == [(3,)]
+    r = call(server, f"system.rewrite_position_delete_files(table => '{ns}.d', options => map('rewrite-all', 'true'))")[0]
+    assert (r["rewritten_delete_files_count"], r["added_delete_files_count"]) == (3, 1)
+    assert server.sql(f"SELECT id FROM {d} ORDER BY id") == [(1,), (3,), (5,), (7,), (8,)]
+    assert server.sql(f"SELECT content, count(*) FROM {d}.delete_files GROUP BY content") == [(1, 1)]
+    assert sorted(server.pyiceberg().load_table(f"{ns}.d").scan().to_arrow()["id"].to_pylist()) == [1, 3, 5, 7, 8]
+
+
 def test_rewritten_rows_keep_their_ids(server, ns, tmp_path):
     v3 = f"glue_catalog.{ns}.v3"
     server.sql(f"CREATE TABLE {v3} (id INT) TBLPROPERTIES ('format-version' = '3')")
