@@ -248,6 +248,30 @@ static void test_bucket(void **state)
     expect(call("HEAD", "/new-bucket", "", ""), 404, "");
 }
 
+static void test_versions(void **state)
+{
+    (void)state;
+    expect(call("PUT", "/bkt?versioning", "", "<VersioningConfiguration><Status>Maybe</Status></VersioningConfiguration>"), 400, "IllegalVersioning");
+    expect(call("PUT", "/bkt?versioning", "", "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>"), 200, "");
+    expect(call("GET", "/bkt?versioning", "", ""), 200, "<Status>Enabled</Status>");
+    Str v1 = header(call("PUT", "/bkt/k", "", "one"), "x-amz-version-id"), v2 = header(call("PUT", "/bkt/k", "", "two"), "x-amz-version-id");
+    const char *first = str_fmt(a, "/bkt/k?versionId=" STR_FMT, STR_ARG(v1)).p;
+    expect(call("GET", first, "", ""), 200, "one");
+    expect(call("PUT", "/bkt/copy", str_fmt(a, "x-amz-copy-source: bkt/k?versionId=" STR_FMT "\n", STR_ARG(v1)).p, ""), 200, "");
+    expect(call("GET", "/bkt/copy", "", ""), 200, "one");
+    HttpReply r = call("DELETE", "/bkt/k", "", "");
+    assert_str(header(r, "x-amz-delete-marker"), "true");
+    Str marker = header(r, "x-amz-version-id");
+    expect(call("GET", "/bkt/k", "", ""), 404, "NoSuchKey");
+    expect(call("GET", str_fmt(a, "/bkt/k?versionId=" STR_FMT, STR_ARG(marker)).p, "", ""), 405, "MethodNotAllowed");
+    r = call("GET", "/bkt?versions&prefix=k", "", "");
+    expect(r, 200, str_fmt(a, "<DeleteMarker><Key>k</Key><VersionId>" STR_FMT "</VersionId><IsLatest>true</IsLatest>", STR_ARG(marker)).p);
+    expect(r, 200, str_fmt(a, "<Version><Key>k</Key><VersionId>" STR_FMT "</VersionId><IsLatest>false</IsLatest>", STR_ARG(v2)).p);
+    expect(call("DELETE", str_fmt(a, "/bkt/k?versionId=" STR_FMT, STR_ARG(marker)).p, "", ""), 204, "");
+    expect(call("GET", "/bkt/k", "", ""), 200, "two");
+    expect(call("GET", "/bkt/k?versionId=none", "", ""), 404, "NoSuchVersion");
+}
+
 static void test_rights(void **state)
 {
     (void)state;
@@ -281,6 +305,6 @@ int main(void)
 {
 #define T(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
     const struct CMUnitTest tests[] = { T(test_object), T(test_conditions), T(test_checksums), T(test_list), T(test_copy), T(test_multipart),
-                                        T(test_bucket), T(test_rights) };
+                                        T(test_bucket), T(test_versions), T(test_rights) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
