@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rest_auth.c - who calls: a bearer token, a SigV4 signature, or nobody where that is allowed; and the token endpoint.
  *
- * A bearer token is "<key id>.<session token>" of a session in the catalog.  The payload hash is always taken from the body itself: what
+ * A bearer token is "<key id>.<access key>.<random>": a session in the catalog and the access key that asked for it.  It ends with the
+ * session, and with the access key: deleting that revokes every token.  The payload hash is always taken from the body itself: what
  * clients put into x-amz-content-sha256 differs (hex, base64), what they sign is the hash. */
 #include "door/rest/rest_int.h"
 
@@ -15,17 +16,23 @@ static Status root_of_loopback(RestCall *c, Error *err)
     return OK;
 }
 
-Status rest_token_principal(RestCall *c, Str token, Principal *ret, int64_t *until_ms, Error *err)
+static Status parent_of(RestCall *c, Str id, CatKey *ret, Error *err)
 {
-    Str id = {0}, rest = {0}, secret = {0};
-    CatKey k = {0};
+    Status s = cat_key_get(c->d->o.svc.catalog, c->a, id, ret, err);
 
-    if (token.n > TOKEN_BYTES_MAX || !str_cut(token, '.', &id, &rest) || id.n == 0 || rest.n == 0)
+    if (s == E_NOT_FOUND || (s == OK && (!ret->active || (ret->expires_ms > 0 && ret->expires_ms <= clock_ms()))))
+        return FAIL(err, E_AUTH, "the access key that this token was made for is gone");
+    return s;
+}
+
+Status rest_token_principal(RestCall *c, Str token, Principal *ret, CatKey *parent, Error *err)
+{
+    Str id = {0}, rest = {0}, secret = {0}, parent_id = {0}, random = {0};
+
+    if (token.n > TOKEN_BYTES_MAX || !str_cut(token, '.', &id, &rest) || !str_cut(rest, '.', &parent_id, &random))
         return FAIL(err, E_AUTH, "the bearer token is malformed");
     TRY(access_by_key(c->d->o.svc.access, c->a, id, rest, &secret, ret, err));
-    TRY(cat_key_get(c->d->o.svc.catalog, c->a, id, &k, err));
-    *until_ms = k.expires_ms;
-    return OK;
+    return parent_of(c, parent_id, parent, err);
 }
 
 static Status by_signature(RestCall *c, Error *err)
@@ -47,12 +54,12 @@ static Status by_signature(RestCall *c, Error *err)
 Status rest_authenticate(RestCall *c, Error *err)
 {
     Str head = http_header(c->r, "authorization"), scheme = {0}, token = {0};
-    int64_t until = 0;
+    CatKey parent = {0};
 
     if (str_cut(head, ' ', &scheme, &token) && str_ieq(scheme, S("bearer"))) {
         if (c->d->o.auth_off && str_chr(token, '.') < 0)      /* a client without a token says "Bearer None" */
             return root_of_loopback(c, err);
-        return rest_token_principal(c, str_trim(token), &c->who, &until, err);
+        return rest_token_principal(c, str_trim(token), &c->who, &parent, err);
     }
     return by_signature(c, err);
 }
@@ -75,10 +82,11 @@ static Str random_token(Arena *a, size_t bytes)
     return hex_encode(a, str_n(p, bytes));
 }
 
-Status rest_new_session(RestCall *c, const Principal *p, int64_t until_ms, Str *token, Error *err)
+static Status new_session(RestCall *c, const Principal *p, const CatKey *parent, int64_t until_ms, Str *token, Error *err)
 {
+    Str random = random_token(c->a, 32);
     CatKey k = { .id = str_cat(c->a, S("ASIA"), str_upper(c->a, random_token(c->a, 8))), .secret = random_token(c->a, 20),
-                 .token = random_token(c->a, 32), .principal = p->arn, .created_ms = clock_ms(), .expires_ms = until_ms,
+                 .token = str_fmt(c->a, STR_FMT "." STR_FMT, STR_ARG(parent->id), STR_ARG(random)), .principal = p->arn, .created_ms = clock_ms(), .expires_ms = until_ms,
                  .scope = p->scope, .active = 1 };
 
     TRY(cat_key_put(c->d->o.svc.catalog, &k, err));
@@ -86,15 +94,15 @@ Status rest_new_session(RestCall *c, const Principal *p, int64_t until_ms, Str *
     return OK;
 }
 
-static Status give_token(RestCall *c, const Principal *p, int64_t limit_ms, Error *err)
+static Status give_token(RestCall *c, const Principal *p, const CatKey *parent, Error *err)
 {
     Json *j = json_object(c->a);
     Str token = {0};
     int64_t now = clock_ms(), until = now + TOKEN_SECONDS * 1000;
 
-    if (limit_ms > 0)
-        until = min_i64(until, limit_ms);
-    TRY(rest_new_session(c, p, until, &token, err));
+    if (parent->expires_ms > 0)
+        until = min_i64(until, parent->expires_ms);
+    TRY(new_session(c, p, parent, until, &token, err));
     json_set(c->a, j, "access_token", json_str(c->a, token));
     json_set(c->a, j, "token_type", json_str(c->a, S("bearer")));
     json_set(c->a, j, "expires_in", json_int(c->a, (until - now) / 1000));
@@ -129,17 +137,17 @@ static Status by_client(RestCall *c, const Props *form, Error *err)
     if (access_by_key(c->d->o.svc.access, c->a, id, (Str){0}, &known, &p, err) != OK || !str_eq_const_time(known, secret))
         return oauth_error(c, 401, "invalid_client", "Credentials given were invalid: client_id is an access key id, client_secret its secret");
     TRY(cat_key_get(c->d->o.svc.catalog, c->a, id, &k, err));
-    return give_token(c, &p, k.expires_ms, err);
+    return give_token(c, &p, &k, err);
 }
 
 static Status by_exchange(RestCall *c, const Props *form, Error *err)
 {
     Principal p = {0};
-    int64_t until = 0;
+    CatKey parent = {0};
 
-    if (rest_token_principal(c, props_get(form, S("subject_token"), (Str){0}), &p, &until, err) != OK)
+    if (rest_token_principal(c, props_get(form, S("subject_token"), (Str){0}), &p, &parent, err) != OK)
         return oauth_error(c, 401, "invalid_grant", "The subject token is not valid");
-    return give_token(c, &p, 0, err);
+    return give_token(c, &p, &parent, err);
 }
 
 Status rest_post_token(RestCall *c, Error *err)

@@ -48,8 +48,8 @@ extern const size_t rest_routes_n;
 
 /* ---- rest_auth.c */
 NODISCARD Status rest_authenticate(RestCall *c, Error *err);
-NODISCARD Status rest_new_session(RestCall *c, const Principal *p, int64_t until_ms, Str *token, Error *err);
-NODISCARD Status rest_token_principal(RestCall *c, Str token, Principal *ret, int64_t *until_ms, Error *err);
+/* Who a bearer token stands for, and the access key that it was made for. */
+NODISCARD Status rest_token_principal(RestCall *c, Str token, Principal *ret, CatKey *parent, Error *err);
 
 /* ---- rest_answer.c */
 void rest_json(RestCall *c, int status, const Json *body);

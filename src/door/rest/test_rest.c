@@ -424,6 +424,14 @@ static void test_tokens(void **state)
     c.bearer = str_cat(e->a, token, S("0"));
     assert_ok(http_call(e->a, &c, &e->reply, &e->err), &e->err);
     assert_int_equal(e->reply.status, 401);
+    Str form = str_fmt(e->a, "grant_type=urn%%3Aietf%%3Aparams%%3Aoauth%%3Agrant-type%%3Atoken-exchange&subject_token=" STR_FMT, STR_ARG(token));
+    assert_call(e, 200, "POST", "/oauth/tokens", form.p);
+    c.bearer = json_get_str(e->json, "access_token", (Str){0});
+    assert_ok(http_call(e->a, &c, &e->reply, &e->err), &e->err);
+    assert_int_equal(e->reply.status, 200);
+    assert_ok(cat_key_delete(e->c, S("AKIAROOT"), &e->err), &e->err);         /* takes its tokens along */
+    assert_ok(http_call(e->a, &c, &e->reply, &e->err), &e->err);
+    assert_int_equal(e->reply.status, 401);
 }
 
 int main(void)
