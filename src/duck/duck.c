@@ -208,6 +208,10 @@ static Status status_of_sqlstate(Str state)
 {
     if (str_eq(state, S("22003")))
         return E_OVERFLOW;
+    if (str_eq(state, S("54000")))
+        return E_LIMIT;
+    if (str_eq(state, S("0A000")))
+        return E_UNSUPPORTED;
     return str_eq(state, S("22012")) ? E_DIVISION : E_INVALID;
 }
 

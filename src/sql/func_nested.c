@@ -42,7 +42,10 @@ static Status array_element(FuncArgs *c)
     return func_with(c, rows[i].engine, rows[i].ret == 'b' ? ty(DT_BOOL) : rows[i].ret == 'p' ? ty(DT_INT64) : *func_arg(c, 0));
 }
 
-static Status array_repeat(FuncArgs *c) { return func_with(c, "list_transform(range(greatest($2, 0)), lambda firn_x: $1)", ty_list(c->b->a, *func_arg(c, 0))); }
+/* Lists are built in memory that the engine does not count: too many elements are refused before. */
+#define TOO_LONG "error('the result of the function would be too large SQLSTATE: 54000')"
+
+static Status array_repeat(FuncArgs *c) { return func_with(c, "list_transform(range(CASE WHEN $2 > 16777216 THEN CAST(" TOO_LONG " AS BIGINT) ELSE greatest($2, 0) END), lambda firn_x: $1)", ty_list(c->b->a, *func_arg(c, 0))); }
 
 static Status sequence(FuncArgs *c)
 {
@@ -53,13 +56,15 @@ static Status sequence(FuncArgs *c)
     if (ty_is_integer(&t)) {
         for (size_t i = 0; i < c->e->args.n; i++)
             bind_to(c->b, &c->e->args.p[i], ty(DT_INT64));
-        return func_with(c, "generate_series($1, $2, $3{CASE WHEN $1 <= $2 THEN 1 ELSE -1 END})", ty_list(c->b->a, t));
+        return func_with(c, "(CASE WHEN abs(CAST($2 AS HUGEINT) - CAST($1 AS HUGEINT)) > 16777216 THEN CAST(" TOO_LONG " AS BIGINT[]) "
+                         "ELSE generate_series($1, $2, $3{CASE WHEN $1 <= $2 THEN 1 ELSE -1 END}) END)", ty_list(c->b->a, t));
     }
     if (!ty_is_time(&t))
         return func_fail(c, "integers, dates or timestamps");
     if (c->e->args.n == 3)
         TRY(bind_coerce(c->b, &c->e->args.p[2], ty(DT_INTERVAL), "sequence"));
-    return func_with(c, "generate_series($1, $2, $3{CASE WHEN $1 <= $2 THEN to_days(1) ELSE to_days(-1) END})", ty_list(c->b->a, t));
+    return func_with(c, "(CASE WHEN abs(epoch($2) - epoch($1)) > 16777216 * greatest(abs(epoch($3{to_days(1)})), 0.000001) THEN CAST(" TOO_LONG " AS $T) "
+                     "ELSE generate_series($1, $2, $3{CASE WHEN $1 <= $2 THEN to_days(1) ELSE to_days(-1) END}) END)", ty_list(c->b->a, t));
 }
 
 static Status element_at(FuncArgs *c)

@@ -13,6 +13,10 @@
 #define AG FN_AGGREGATE
 #define WI FN_WINDOW
 
+/* A result that would not fit in memory is refused before it is made: 16 MiB of text, 16 Mi elements. */
+#define TOO_LONG "error('the result of the function would be too large SQLSTATE: 54000')"
+#define COUNT_TEXT(bytes) "(CASE WHEN CAST($2 AS BIGINT) * (" bytes ") > 16777216 THEN CAST(" TOO_LONG " AS BIGINT) ELSE greatest($2, 0) END)"
+#define COUNT_PAD "CAST((CASE WHEN $2 > 16777216 THEN CAST(" TOO_LONG " AS BIGINT) ELSE greatest($2, 0) END) AS INTEGER)"
 #define SUBSTRING_SPARK "substring($1, CASE WHEN $2 = 0 THEN 1 ELSE $2 END, greatest($3{2147483647}, 0))"
 #define SUBSTRING_PG "substring($1, greatest($2, 1), greatest($3{2147483647} + least($2, 1) - 1, 0))"
 #define MONTHS "((year($1) - year($2)) * 12 + month($1) - month($2))"
@@ -42,8 +46,8 @@ static const FuncSpec specs[] = {
     { "right", S_, SC, 2, 2, "si", "s", "right($1, greatest($2, 0))", 0, NULL },
     { "left", P_, SC, 2, 2, "si", "s", NULL, 0, NULL },
     { "right", P_, SC, 2, 2, "si", "s", NULL, 0, NULL },
-    { "lpad", B_, SC, 2, 3, "sis", "s", "lpad($1, greatest($2, 0), $3{' '})", 0, NULL },
-    { "rpad", B_, SC, 2, 3, "sis", "s", "rpad($1, greatest($2, 0), $3{' '})", 0, NULL },
+    { "lpad", B_, SC, 2, 3, "sis", "s", "lpad($1, " COUNT_PAD ", $3{' '})", 0, NULL },
+    { "rpad", B_, SC, 2, 3, "sis", "s", "rpad($1, " COUNT_PAD ", $3{' '})", 0, NULL },
     { "trim", B_, SC, 1, 2, "ss", "s", "trim($1, $2{' '})", 0, NULL },
     { "btrim", B_, SC, 1, 2, "ss", "s", "trim($1, $2{' '})", 0, "trim" },
     { "trim_both", B_, SC, 1, 2, "ss", "s", "trim($1, $2{' '})", 0, "trim" },
@@ -53,8 +57,8 @@ static const FuncSpec specs[] = {
     { "rtrim", B_, SC, 1, 2, "ss", "s", "rtrim($1, $2{' '})", 0, NULL },
     { "replace", B_, SC, 2, 3, "sss", "s", "replace($1, $2, $3{''})", 0, NULL },
     { "translate", B_, SC, 3, 3, "sss", "s", NULL, 0, NULL },
-    { "repeat", B_, SC, 2, 2, "si", "s", "repeat($1, greatest($2, 0))", 0, NULL },
-    { "space", S_, SC, 1, 1, "i", "s", "repeat(' ', greatest($1, 0))", 0, NULL },
+    { "repeat", B_, SC, 2, 2, "si", "s", "repeat($1, " COUNT_TEXT("strlen($1)") ")", 0, NULL },
+    { "space", S_, SC, 1, 1, "i", "s", "repeat(' ', CASE WHEN $1 > 16777216 THEN CAST(" TOO_LONG " AS BIGINT) ELSE greatest($1, 0) END)", 0, NULL },
     { "reverse", B_, SC, 1, 1, "x", "!", NULL, 0, NULL },
     { "instr", S_, SC, 2, 2, "ss", "i", NULL, 0, NULL },
     { "charindex", S_, SC, 2, 2, "ss", "i", "instr($2, $1)", 0, "locate" },
