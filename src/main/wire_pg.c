@@ -160,6 +160,16 @@ static void pg_unprepare(void *session UNUSED, PgPrepared *p)
     p->impl = NULL;
 }
 
+static Status pg_cursor(void *session, Arena *a, Str name, PgColumns *ret, Error *err)
+{
+    RowColumns cols = {0};
+
+    TRY(session_cursor_columns(session, a, name, &cols, err));
+    for (size_t i = 0; i < cols.n; i++)
+        vec_push(a, ret, ((PgColumn){ .name = cols.p[i].name, .type = cols.p[i].type }));
+    return OK;
+}
+
 static Status pg_execute(void *session, Arena *a, PgPrepared *p, const Value *params, size_t n, PgCursor *ret, Error *err)
 {
     Prepared *mine = p->impl;
@@ -192,5 +202,5 @@ static void pg_sync(void *session UNUSED) { }
 PgHooks pg_wire_hooks(PgWire *w)
 {
     return (PgHooks){ .ctx = w, .secret = pg_secret, .open = pg_open, .close = pg_close, .cancel = pg_cancel, .tx_status = pg_tx, .split = pg_split, .run = pg_run,
-                      .prepare = pg_prepare, .unprepare = pg_unprepare, .execute = pg_execute, .notice = pg_notice, .parameters = pg_parameters, .sync = pg_sync };
+                      .prepare = pg_prepare, .unprepare = pg_unprepare, .cursor = pg_cursor, .execute = pg_execute, .notice = pg_notice, .parameters = pg_parameters, .sync = pg_sync };
 }

@@ -103,6 +103,11 @@ Status session_describe(Session *ss, Arena *a, Batch *b, DataType *types, size_t
     *returns_rows = 0;
     if (!b->stmts.n)
         return OK;
+    const Stmt *first = b->stmts.p[0];
+    if (first->kind == ST_FETCH && !first->what.n) {
+        *returns_rows = 1;
+        return session_cursor_columns(ss, a, first->stmt_name, ret, err);
+    }
     *returns_rows = has_rows(b->stmts.p[0]);
     if (*returns_rows && b->stmts.p[0]->kind != ST_QUERY)
         return describe_by_running(ss, a, b, ret, err);

@@ -82,6 +82,8 @@ int batch_nparams(const Batch *b);                       /* the highest $n of it
 /* Runs statement i of the batch; params may be NULL. rows_close ends it. */
 NODISCARD Status session_run(Session *ss, Batch *b, size_t i, const Value *params, size_t nparams, Rows **ret, Error *err);
 /* Columns and parameter types of a batch of one statement, without running it. types: in and out, DT_INVALID is inferred. */
+/* The columns of a cursor that a statement declared. E_NOT_FOUND. */
+NODISCARD Status session_cursor_columns(Session *ss, Arena *a, Str name, RowColumns *ret, Error *err);
 NODISCARD Status session_describe(Session *ss, Arena *a, Batch *b, DataType *types, size_t ntypes, RowColumns *ret, int *returns_rows, Error *err);
 
 typedef struct Notice { char severity[16], sqlstate[6], message[1024], detail[512], hint[512]; } Notice;

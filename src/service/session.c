@@ -44,6 +44,7 @@ void session_close(Session *ss)
 {
     if (!ss)
         return;
+    cursors_end(ss, CURSORS_ALL);
     Arena *a = ss->arena;
     pthread_mutex_destroy(&ss->lock);
     arena_destroy(a);
@@ -60,7 +61,7 @@ void session_cancel(Session *ss)
     pthread_mutex_unlock(&ss->lock);
 }
 
-static void attach(Session *ss, DuckConn *c)
+void run_attach(Session *ss, DuckConn *c)
 {
     pthread_mutex_lock(&ss->lock);
     ss->conn = c;
@@ -143,6 +144,7 @@ static Status do_transaction(Run *r, Rows *rows, Error *err UNUSED)
         session_note(ss, "WARNING", "01000", "statements of this transaction that changed tables were committed one by one and stay");
     rows_command(rows, r->st->kind == ST_COMMIT && ss->tx != 'E' ? "COMMIT" : "ROLLBACK");
     ss->tx = 'I';
+    cursors_end(ss, CURSORS_OF_TRANSACTION);
     return OK;
 }
 
@@ -169,7 +171,8 @@ static const StmtHandler handlers[] = {
     [ST_DROP_MV] = do_drop_mv, [ST_REFRESH_MV] = do_refresh_mv, [ST_ALTER_MV] = do_alter_mv, [ST_SHOW] = do_show, [ST_DESCRIBE] = do_describe,
     [ST_EXPLAIN] = do_explain, [ST_CALL] = do_call, [ST_SET] = do_set, [ST_RESET] = do_set, [ST_SHOW_SETTING] = do_set,
     [ST_BEGIN] = do_transaction, [ST_COMMIT] = do_transaction, [ST_ROLLBACK] = do_transaction, [ST_PREPARE] = do_prepare,
-    [ST_EXECUTE] = do_prepare, [ST_DEALLOCATE] = do_prepare, [ST_COPY] = do_copy, [ST_DISCARD] = do_noop, [ST_NOOP] = do_noop,
+    [ST_EXECUTE] = do_prepare, [ST_DEALLOCATE] = do_prepare, [ST_COPY] = do_copy, [ST_DISCARD] = do_noop, [ST_DECLARE] = do_declare, [ST_FETCH] = do_fetch,
+    [ST_CLOSE] = do_close, [ST_NOOP] = do_noop,
 };
 
 static bool changes_something(StmtKind k)
@@ -213,7 +216,7 @@ Status session_run(Session *ss, Batch *b, size_t i, const Value *params, size_t 
         s = duck_connect(ss->svc->engine, &rows->run.c, err);
     if (s == OK) {
         rows->run.st = again.p[i];
-        attach(ss, rows->run.c);
+        run_attach(ss, rows->run.c);
         uint64_t ticket = watch_begin(ss->svc->watch, ss);
         s = dispatch(&rows->run, rows, err);
         if (watch_end(ss->svc->watch, ticket) && s == E_CANCELLED)
@@ -259,6 +262,8 @@ static Status next_streamed(Rows *r, Arena *a, Value *cells, int *has, Error *er
 
 Status rows_next(Rows *r, Arena *a, Value *cells, int *has, Error *err)
 {
+    if (r->cursor)
+        return cursor_next(r, a, cells, has, err);
     if (r->result) {
         Status s = next_streamed(r, a, cells, has, err);
         if (s != OK)
@@ -286,6 +291,7 @@ void rows_close(Rows *r)
         return;
     Session *ss = r->run.ss;
     copy_abandon(r);
+    cursor_release(r->cursor);
     duck_result_free(r->result);
     pthread_mutex_lock(&ss->lock);
     if (ss->conn == r->run.c)

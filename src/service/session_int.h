@@ -18,6 +18,7 @@ struct Session {
     pthread_mutex_t lock;             /* guards conn and cancelled */
     DuckConn *conn;                   /* of the statement that runs now */
     int cancelled;
+    struct SqlCursor *cursors;        /* DECLAREd */
     struct { Notice *p; size_t n, cap; } notices;
     size_t notices_read;
 };
@@ -50,7 +51,18 @@ struct Rows {
     int tag_counts;                   /* the tag ends in a number */
     const Stmt *copy;
     struct CopyIn *copy_in;
+    struct SqlCursor *cursor;         /* FETCH: rows come from it, */
+    int64_t left;                     /* so many still; -1: all */
 };
+
+/* ---- cursors ----------------------------------------------------------------------------------------------------------- */
+
+typedef struct SqlCursor SqlCursor;
+typedef enum { CURSORS_OF_TRANSACTION, CURSORS_ALL } CursorsEnd;
+void cursors_end(Session *ss, CursorsEnd how);
+void cursor_release(SqlCursor *c);
+NODISCARD Status cursor_next(Rows *rows, Arena *a, Value *cells, int *has, Error *err);
+void run_attach(Session *ss, DuckConn *c);                /* what a cancel stops */
 
 /* ---- names ------------------------------------------------------------------------------------------------------------- */
 
@@ -102,6 +114,9 @@ NODISCARD Status do_call(Run *r, Rows *rows, Error *err);
 NODISCARD Status do_set(Run *r, Rows *rows, Error *err);
 NODISCARD Status do_copy(Run *r, Rows *rows, Error *err);
 NODISCARD Status do_comment(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_declare(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_fetch(Run *r, Rows *rows, Error *err);
+NODISCARD Status do_close(Run *r, Rows *rows, Error *err);
 
 /* ---- rows made here -------------------------------------------------------------------------------------------------------- */
 

@@ -119,13 +119,16 @@ static Status find_statement(PgConn *c, Str name, PgStatement **ret, Error *err)
     return fail_state(err, E_NOT_FOUND, "26000");
 }
 
+static Status no_portal(Str name, Error *err)
+{
+    (void)FAIL(err, E_NOT_FOUND, "portal \"" STR_FMT "\" does not exist", STR_ARG(str_sub(name, 0, 100)));
+    return fail_state(err, E_NOT_FOUND, "34000");
+}
+
 static Status find_portal(PgConn *c, Str name, PgPortal **ret, Error *err)
 {
     *ret = portal_of(c, name);
-    if (*ret)
-        return OK;
-    (void)FAIL(err, E_NOT_FOUND, "portal \"" STR_FMT "\" does not exist", STR_ARG(str_sub(name, 0, 100)));
-    return fail_state(err, E_NOT_FOUND, "34000");
+    return *ret ? OK : no_portal(name, err);
 }
 
 static void keep_statement(PgConn *c, PgStatement *s)
@@ -353,6 +356,19 @@ static void describe_columns(PgConn *c, const PgStatement *s, const int16_t *for
         pg_send_columns(c, &s->prepared.columns, formats, nformats);
 }
 
+/* Statements' cursors are portals too, for who describes them (psycopg's ServerCursor does). */
+static Status describe_cursor(PgConn *c, Str name, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    PgColumns columns = { 0 };
+    Error unknown;
+
+    if (!c->door->hooks.cursor || c->door->hooks.cursor(c->session, a, name, &columns, &unknown) != OK)
+        return no_portal(name, err);
+    pg_send_columns(c, &columns, NULL, 0);
+    return OK;
+}
+
 static Status on_describe(PgConn *c, PgIn *in, Error *err)
 {
     char kind = (char)pg_in_u8(in);
@@ -368,6 +384,8 @@ static Status on_describe(PgConn *c, PgIn *in, Error *err)
         describe_columns(c, s, NULL, 0);
         return OK;
     }
+    if (!portal_of(c, name))
+        return describe_cursor(c, name, err);
     TRY(find_portal(c, name, &p, err));
     describe_columns(c, p->statement, p->formats.p, p->formats.n);
     return OK;

@@ -56,6 +56,8 @@ typedef struct PgHooks {
     /* Extended protocol. Declared types may hold DT_INVALID entries. */
     Status (*prepare)(void *session, Str text, const DataType *declared, size_t n, PgPrepared *ret, Error *err);
     void (*unprepare)(void *session, PgPrepared *p);
+    /* Columns of a cursor that a statement declared, for Describe of a portal of that name. E_NOT_FOUND. May be NULL. */
+    Status (*cursor)(void *session, Arena *a, Str name, PgColumns *ret, Error *err);
     Status (*execute)(void *session, Arena *a, PgPrepared *p, const Value *params, size_t n, PgCursor *ret, Error *err);
     /* Notices since the last call (REFRESH's report, warnings). 0: none left. */
     int (*notice)(void *session, PgNotice *ret);
