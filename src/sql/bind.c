@@ -74,7 +74,7 @@ Status sql_bind_expr(Arena *a, Binder *b, TableRef *from, Expr *e, Error *err)
 {
     Bind s = bind_start(a, b, err);
     Level l = { .clause = CL_WHERE };
-    Expr *bound = e;
+    Expr *bound = arena_new(a, Expr);               /* a node of its own: binding may wrap it */
 
     if (from && is_bound(from))
         collect(a, from, &l.visible);
@@ -83,9 +83,9 @@ Status sql_bind_expr(Arena *a, Binder *b, TableRef *from, Expr *e, Error *err)
         TRY(bind_from(&s, &l, from, &v));
         l.visible = v;
     }
+    *bound = *e;
     TRY(bind_expr(&s, &l, &bound));
-    if (bound != e)
-        *e = *bound;
+    *e = *bound;
     b->aliases = s.next_alias;
     settle_params(b);
     return OK;

@@ -474,6 +474,72 @@ static void refusals(void **state)
     refuse(*state, cases, COUNT_OF(cases));
 }
 
+/* ---- parameters, single expressions, storing ---------------------------------------------------------------------------------- */
+
+static void parameters(void **state)
+{
+    Fixture *f = *state;
+    Error err;
+    Query *q;
+    DataType types[4] = { 0 };
+    Binder b = { .dialect = PG, .ctx = f, .resolve = resolve, .probe = f->c, .param_types = types, .nparams = 4 };
+    static const char sql[] = "SELECT id + $4 FROM emp WHERE id = $1 AND name LIKE $2 LIMIT $3";
+
+    assert_ok(sql_parse_query(f->a, PG, str_c(sql), &q, &err), &err);
+    assert_ok(sql_bind_query(f->a, &b, q, &err), &err);
+    assert_int_equal(types[0].kind, DT_INT32);
+    assert_int_equal(types[1].kind, DT_STRING);
+    assert_int_equal(types[2].kind, DT_INT64);
+    assert_int_equal(types[3].kind, DT_INT32);
+
+    Value values[4] = { { .kind = DT_INT32, .integer = 2 }, { .kind = DT_STRING, .string = S("B%") }, { .kind = DT_INT64, .integer = 5 }, { .kind = DT_INT32, .integer = 40 } };
+    Printer p = { .ctx = f, .table = table_text };
+    Str text;
+    int64_t n;
+    bool has;
+    b.params = values;
+    assert_ok(sql_parse_query(f->a, PG, str_c(sql), &q, &err), &err);
+    assert_ok(sql_bind_query(f->a, &b, q, &err), &err);
+    assert_ok(sql_print_query(f->a, &p, q, &text, &err), &err);
+    assert_ok(duck_scalar_i64(f->c, text, &n, &has, &err), &err);
+    assert_int_equal(n, 42);
+    b.nparams = 3;
+    assert_ok(sql_parse_query(f->a, PG, str_c(sql), &q, &err), &err);
+    assert_status(sql_bind_query(f->a, &b, q, &err), E_INVALID);
+}
+
+static void expressions(void **state)
+{
+    Fixture *f = *state;
+    Error err;
+    Expr *e;
+    Str text;
+    Binder b = { .dialect = SP, .ctx = f, .resolve = resolve, .probe = f->c };
+    Printer p = { .ctx = f, .table = table_text };
+    TableRef from = { .kind = TR_TABLE };
+
+    vec_push(f->a, &from.name, S("emp"));
+    for (int i = 0; i < 2; i++) {                                  /* the second time the relation is bound already */
+        assert_ok(sql_parse_expr(f->a, SP, S("salary * 2 + emp.id"), &e, &err), &err);
+        assert_ok(sql_bind_expr(f->a, &b, &from, e, &err), &err);
+        assert_str(data_type_sql(f->a, &e->type), "DECIMAL(13,2)");
+    }
+    assert_ok(sql_parse_expr(f->a, SP, S("hired - DATE'2020-01-01'"), &e, &err), &err);
+    assert_ok(sql_bind_expr(f->a, &b, &from, e, &err), &err);
+    assert_ok(sql_print_expr(f->a, &p, e, &text, &err), &err);
+    assert_int_equal(e->type.kind, DT_INTERVAL);
+    assert_ok(sql_parse_expr(f->a, SP, S("salary * 2 + id"), &e, &err), &err);
+    assert_ok(sql_bind_expr(f->a, &b, &from, e, &err), &err);
+    assert_str(from.engine, "t1");
+    DataType to = { .kind = DT_DECIMAL, .precision = 10, .scale = 1 }, text_type = { .kind = DT_STRING }, int_type = { .kind = DT_INT32 };
+    assert_ok(sql_assign_cast(f->a, SP, &e, &to, S("c"), &err), &err);
+    assert_ok(sql_print_expr(f->a, &p, e, &text, &err), &err);
+    assert_true(str_find(text, S("AS DECIMAL(10,1)")) >= 0);
+    assert_ok(sql_assign_cast(f->a, SP, &e, &text_type, S("c"), &err), &err);
+    assert_status(sql_assign_cast(f->a, SP, &e, &int_type, S("c"), &err), E_INVALID);        /* STRING into INT: ANSI store assignment */
+    assert_non_null(strstr(err.message, "CANNOT_SAFELY_CAST"));
+}
+
 /* ---- every function of the list runs, and gives the type it is bound with --------------------------------------------------- */
 
 static const char *sample(char letter, Dialect d)
@@ -582,7 +648,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queries), cmocka_unit_test(names), cmocka_unit_test(bare_columns), cmocka_unit_test(integers), cmocka_unit_test(decimals), cmocka_unit_test(casts),
-        cmocka_unit_test(strings), cmocka_unit_test(times), cmocka_unit_test(nested), cmocka_unit_test(refusals), cmocka_unit_test(every_function),
+        cmocka_unit_test(strings), cmocka_unit_test(times), cmocka_unit_test(nested), cmocka_unit_test(refusals), cmocka_unit_test(parameters), cmocka_unit_test(expressions), cmocka_unit_test(every_function),
     };
     return cmocka_run_group_tests_name("bind", tests, set_up, tear_down);
 }
