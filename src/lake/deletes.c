@@ -208,7 +208,7 @@ static Status read_position_file(DeleteJob *j, const IceFile *d, Str data_path, 
     }
 }
 
-/* Old positions of the data file join the new ones; files that served only it are removed. */
+/* Old positions of the data file join the new ones: the vector written here replaces its old vector and its own position deletes. */
 static Status merge_old(DeleteJob *j, FileHits *h, Error *err)
 {
     for (size_t i = 0; i < h->task->deletes.n; i++) {
@@ -222,8 +222,6 @@ static Status merge_old(DeleteJob *j, FileHits *h, Error *err)
             TRY(read_position_file(j, d, h->task->data->file.path, &old, err));
         for (size_t k = 0; k < old.n; k++)
             vec_push(j->a, &h->positions, old.p[k]);
-        if (d->referenced_data_file.n)
-            vec_push(j->a, &j->ch->remove_deletes, d->path);
     }
     sort_unique(&h->positions);
     return OK;

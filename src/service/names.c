@@ -5,7 +5,10 @@
  * `spark.sql.catalog.<name>.glue.id` (session, then configuration), glue_catalog and spark_catalog for the account's catalog, a table
  * bucket's own name.  A trailing part may be a metadata table (t.snapshots) or a reference (t.branch_x, t.tag_x). */
 #include "service/session_int.h"
+#include "service/files.h"
 #include "service/pgcatalog.h"
+#include "service/prune.h"
+#include "service/refreshes.h"
 
 Status name_catalog(Run *r, Str sql_name, Str *id, Error *err)
 {
@@ -189,6 +192,23 @@ static Status resolve_pg(Run *r, Arena *a, const TableRef *ref, BoundTable **ret
 
 static Status view_query(Run *r, Arena *a, const CatRelation *rel, const Name *n, BoundTable **ret, Error *err);
 
+/* <view>.refreshes lives in the catalog, not in the table. */
+static Status bind_refreshes(Run *r, Arena *a, const LakeTable *t, const Name *n, BoundTable **ret, Error *err)
+{
+    BoundTable *b = arena_new(a, BoundTable);
+    LakeSource *src = arena_new(a, LakeSource);
+
+    if (t->relation.kind != REL_MVIEW)
+        return FAIL(err, E_NOT_FOUND, STR_FMT " is not a materialized view: it has no refreshes", STR_ARG(name_display(r->a, n)));
+    *src = (LakeSource){ .table = *t, .metadata_table = n->metadata_table };
+    TRY(refreshes_columns(a, &b->columns, err));
+    b->id = str_fmt(a, STR_FMT "/refreshes", STR_ARG(t->relation.uuid));
+    b->display = name_display(a, n);
+    b->user = src;
+    *ret = b;
+    return OK;
+}
+
 static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret, Error *err)
 {
     Run *r = ctx;
@@ -209,6 +229,8 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
     if (rel.kind == REL_VIEW)
         return view_query(r, a, &rel, &n, ret, err);
     TRY(lake_open_relation(r->svc->lake, a, &rel, t, err));
+    if (str_eq(n.metadata_table, S("refreshes")))
+        return bind_refreshes(r, a, t, &n, ret, err);
     LakeName ln = { .catalog_name = n.catalog_name, .namespace = n.namespace, .name = n.name, .metadata_table = n.metadata_table, .ref = n.ref };
     TRY(time_travel(r, ref, &ln, err));
     return lake_bind_table(r->svc->lake, a, t, &ln, ret, err);
@@ -216,7 +238,7 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
 
 void run_binder(Run *r, Binder *b)
 {
-    *b = (Binder){ .dialect = r->dialect, .ctx = r, .resolve = resolve, .probe = r->c, .params = r->params, .nparams = r->nparams,
+    *b = (Binder){ .dialect = r->dialect, .ctx = r, .resolve = resolve, .resolve_file = files_resolve, .probe = r->c, .params = r->params, .nparams = r->nparams,
                    .now_has = 1, .now_us = r->now_us, .current_user = r->ss->principal.arn, .current_catalog = current_catalog(r),
                    .current_namespace = r->ss->namespace, .case_sensitive = setting_on(r->ss, S("spark.sql.caseSensitive")) };
 }
@@ -296,11 +318,19 @@ static Status print_table(void *ctx, StrBuf *out, const TableRef *ref, Error *er
     Run *r = ctx;
     LakeRelation rel;
 
+    if (ref->kind == TR_FILE) {
+        files_print(out, ref);
+        return OK;
+    }
     if (!ref->table->user) {                          /* pg_catalog: an engine table of that name */
         sql_ident(out, ref->table->id);
         return OK;
     }
-    TRY(lake_source_relation(r->svc->lake, r->a, r->c, ref->table->user, NULL, &rel, err));
+    const LakeSource *src = ref->table->user;
+    if (str_eq(src->metadata_table, S("refreshes")))
+        TRY(refreshes_relation(r->svc, r->a, r->c, src->table.relation.id, &rel, err));
+    else
+        TRY(lake_source_relation(r->svc->lake, r->a, r->c, src, prune_of(r, ref), &rel, err));
     vec_push(r->a, &r->relations, rel);
     sb_fmt(out, "(" STR_FMT ")", STR_ARG(rel.sql));
     return OK;

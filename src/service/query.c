@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* query.c - SELECT, and what a statement's columns are without running it. */
-#include "service/session_int.h"
+#include "service/prune.h"
 
 static void query_columns(Rows *rows, const Query *q)
 {
@@ -16,6 +16,7 @@ Status do_query(Run *r, Rows *rows, Error *err)
 
     run_binder(r, &b);
     TRY(sql_bind_query(r->a, &b, r->st->query, err));
+    prune_query(r, r->st->query);
     TRY(sql_print_query(r->a, &p, r->st->query, &sql, err));
     query_columns(rows, r->st->query);
     TRY(run_need_pg_catalog(r, sql, err));
@@ -37,6 +38,7 @@ Status do_explain(Run *r, Rows *rows, Error *err)
         return FAIL(err, E_UNSUPPORTED, "EXPLAIN works on queries");
     run_binder(r, &b);
     TRY(sql_bind_query(r->a, &b, r->st->inner->query, err));
+    prune_query(r, r->st->inner->query);
     TRY(sql_print_query(r->a, &p, r->st->inner->query, &sql, err));
     rows_column(rows, r->ss->dialect == DIALECT_SPARK ? "plan" : "QUERY PLAN", DT_STRING);
     if (r->st->extended)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading: pruning by partitions and statistics, files on S3 paths, time travel, metadata tables, views."""
+import io
+
+import psycopg
+import pytest
+
+
+def test_pruning_never_changes_an_answer(server, ns):
+    t = f"glue_catalog.{ns}.t"
+    server.sql(f"CREATE TABLE {t} (id INT, d DATE, s STRING, x DECIMAL(10,2)) USING iceberg PARTITIONED BY (months(d), bucket(4, id))")
+    for m in (1, 2, 3):
+        server.sql(f"INSERT INTO {t} SELECT CAST(id AS INT), make_date(2026, {m}, CAST(1 + id % 28 AS INT)), concat('s', id), CAST(id AS DECIMAL(10,2)) / 4 FROM range(0, 200)")
+    server.sql(f"INSERT INTO {t} VALUES (NULL, NULL, NULL, NULL)")
+    for where, want in [("d = DATE'2026-02-03'", 8), ("d BETWEEN DATE'2026-01-10' AND DATE'2026-01-12'", 21), ("id = 7", 3), ("id IN (1, 2, 999)", 6), ("s = 's15'", 3),
+                        ("x > 49", 9), ("5 > id", 15), ("id IS NOT NULL", 600), ("id IS NULL", 1), ("d > DATE'2026-02-28'", 200), ("id = 7 OR id = 8", 6), ("NOT id = 7", 597)]:
+        assert server.sql(f"SELECT count(*) FROM {t} WHERE {where}") == [(want,)], where
+    plan = "\n".join(r[0] for r in server.sql(f"EXPLAIN EXTENDED SELECT count(*) FROM {t} WHERE d = DATE'2026-02-03'"))
+    assert plan.count("/objects/") < "\n".join(r[0] for r in server.sql(f"EXPLAIN EXTENDED SELECT count(*) FROM {t}")).count("/objects/")
+
+
+def test_outer_joins_with_pruned_sides(server, ns):
+    a, b = f"glue_catalog.{ns}.a", f"glue_catalog.{ns}.b"
+    server.sql(f"CREATE TABLE {a} (k INT) USING iceberg; CREATE TABLE {b} (k INT, v INT) USING iceberg PARTITIONED BY (v)")
+    server.sql(f"INSERT INTO {a} VALUES (1), (2), (3); INSERT INTO {b} VALUES (1, 10), (2, 20)")
+    assert server.sql(f"SELECT a.k, b.v FROM {a} a LEFT JOIN {b} b ON a.k = b.k WHERE b.v = 10") == [(1, 10)]
+    assert server.sql(f"SELECT a.k FROM {a} a LEFT JOIN {b} b ON a.k = b.k WHERE b.v IS NULL") == [(3,)]
+
+
+def test_files_on_s3_paths(server, ns):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    s3 = server.s3()
+    buf = io.BytesIO()
+    pq.write_table(pa.table({"a": [1, 2, 3], "b": ["x", None, "z"]}), buf)
+    for i in range(2):
+        s3.put_object(Bucket="warehouse", Key=f"{ns}/in/part-{i}.parquet", Body=buf.getvalue())
+    s3.put_object(Bucket="warehouse", Key=f"{ns}/in/_SUCCESS", Body=b"")
+    s3.put_object(Bucket="warehouse", Key=f"{ns}/x.csv", Body=b'1,"a,b"\n2,c\n')
+    s3.put_object(Bucket="warehouse", Key=f"{ns}/x.json", Body=b'{"n": 1, "s": "u"}\n{"n": 2}\n')
+    assert server.sql(f"SELECT count(*), sum(a) FROM parquet.`s3://warehouse/{ns}/in/`") == [(6, 12)]
+    assert server.sql(f"SELECT b FROM parquet.`s3://warehouse/{ns}/in/part-0.parquet` WHERE a = 3") == [("z",)]
+    assert server.sql(f"SELECT _c0, _c1 FROM csv.`s3://warehouse/{ns}/x.csv` ORDER BY 1") == [("1", "a,b"), ("2", "c")]
+    assert server.sql(f"SELECT n, s FROM json.`s3://warehouse/{ns}/x.json` ORDER BY n") == [(1, "u"), (2, None)]
+    for bad in ("parquet.`/etc/passwd`", "csv.`file:///etc/passwd`", "parquet.`s3://warehouse/absent/`", "text.`s3://warehouse/x`", f"parquet.`s3://warehouse/{ns}/x.csv`"):
+        with pytest.raises(psycopg.Error):
+            server.sql(f"SELECT * FROM {bad}")
+
+
+def test_time_travel_and_metadata_tables(server, ns):
+    t = f"glue_catalog.{ns}.t"
+    server.sql(f"CREATE TABLE {t} (a INT) USING iceberg; INSERT INTO {t} VALUES (1)")
+    first = server.sql(f"SELECT snapshot_id FROM {t}.snapshots")[0][0]
+    server.sql(f"ALTER TABLE {t} CREATE TAG one AS OF VERSION {first}")
+    server.sql(f"INSERT INTO {t} VALUES (2); ALTER TABLE {t} ADD COLUMNS (b STRING)")
+    assert server.sql(f"SELECT * FROM {t} VERSION AS OF {first}") == [(1,)]
+    assert server.sql(f"SELECT a FROM {t} VERSION AS OF 'one'") == [(1,)]
+    assert server.sql(f"SELECT a FROM {t}.tag_one") == [(1,)]
+    assert sorted(server.sql(f"SELECT * FROM {t}")) == [(1, None), (2, None)]
+    assert server.sql(f"SELECT count(*) FROM {t}.history") == [(2,)]
+    assert server.sql(f"SELECT name, type FROM {t}.refs ORDER BY name") == [("main", "BRANCH"), ("one", "TAG")]
+    assert [r[0] for r in server.sql(f"SELECT operation FROM {t}.snapshots ORDER BY committed_at")] == ["append", "append"]
+    for m in ("files", "manifests", "partitions", "entries", "metadata_log_entries", "all_data_files"):
+        assert server.sql(f"SELECT count(*) FROM {t}.{m}")[0][0] >= 1
+    with pytest.raises(psycopg.Error):
+        server.sql(f"SELECT * FROM {t} VERSION AS OF 12345")
+
+
+def test_views(server, ns):
+    server.sql(f"CREATE TABLE glue_catalog.{ns}.t (a INT, b STRING) USING iceberg; INSERT INTO glue_catalog.{ns}.t VALUES (1, 'x'), (2, 'y')")
+    server.sql(f"CREATE VIEW glue_catalog.{ns}.v AS SELECT a + 1 AS c, b FROM glue_catalog.{ns}.t WHERE a > 1")
+    server.sql(f"CREATE VIEW glue_catalog.{ns}.w (q) AS SELECT c * 2 FROM glue_catalog.{ns}.v")
+    assert server.sql(f"SELECT * FROM glue_catalog.{ns}.w") == [(6,)]
+    assert server.sql(f"SHOW VIEWS IN glue_catalog.{ns}") == [(ns, "v", False, None), (ns, "w", False, None)]
+    server.sql(f"DROP VIEW glue_catalog.{ns}.w")
+    with pytest.raises(psycopg.errors.UndefinedTable):
+        server.sql(f"SELECT * FROM glue_catalog.{ns}.w")
+
+
+def test_refresh_history(server, ns):
+    server.sql(f"CREATE TABLE glue_catalog.{ns}.t (a INT) USING iceberg; INSERT INTO glue_catalog.{ns}.t VALUES (1)")
+    server.sql(f"CREATE MATERIALIZED VIEW glue_catalog.{ns}.v AS SELECT a, count(*) AS n FROM glue_catalog.{ns}.t GROUP BY a")
+    server.sql(f"INSERT INTO glue_catalog.{ns}.t VALUES (1)")
+    server.sql(f"REFRESH MATERIALIZED VIEW glue_catalog.{ns}.v; REFRESH MATERIALIZED VIEW glue_catalog.{ns}.v FULL")
+    rows = server.sql(f"SELECT status, type, reason FROM glue_catalog.{ns}.v.refreshes ORDER BY started_at")
+    assert [r[:2] for r in rows] == [("SUCCEEDED", "FULL"), ("SUCCEEDED", "INCREMENTAL"), ("SUCCEEDED", "FULL")]
+    assert rows[2][2] == "FULL was asked for"
