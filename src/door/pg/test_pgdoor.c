@@ -171,6 +171,14 @@ static Status stub_execute(void *session, Arena *a, PgPrepared *p, const Value *
     return do_word(session, a, ((Prepared *)p->impl)->word, params[0].kind == DT_NULL ? 0 : params[0].integer, ret, err);
 }
 
+static Status stub_cursor(void *session UNUSED, Arena *a, Str name, PgColumns *ret, Error *err)
+{
+    if (!str_eq(name, S("declared")))
+        return FAIL(err, E_NOT_FOUND, "no such cursor");
+    two_columns(a, ret);
+    return OK;
+}
+
 static int stub_notice(void *session, PgNotice *ret)
 {
     Session *s = session;
@@ -189,7 +197,8 @@ static void stub_parameters(void *session, Arena *a, Props *ret)
 
 static const PgHooks hooks = {
     .secret = stub_secret, .open = stub_open, .close = stub_close, .cancel = stub_cancel, .tx_status = stub_tx,
-    .split = stub_split, .run = stub_run, .prepare = stub_prepare, .unprepare = stub_unprepare, .execute = stub_execute,
+    .split = stub_split, .run = stub_run, .prepare = stub_prepare, 
+    .unprepare = stub_unprepare, .cursor = stub_cursor, .execute = stub_execute,
     .notice = stub_notice, .parameters = stub_parameters,
 };
 
@@ -496,6 +505,10 @@ static void test_extended(void **state UNUSED)
     execute(&c, "gone", 0);
     sync_up(&c);
     says(&c, "E:34000@ Z:I");
+    put_message(c.fd, 'D', bytes("cs", 'P', "declared"));    /* a statement's cursor */
+    put_message(c.fd, 'D', bytes("cs", 'P', "undeclared"));
+    sync_up(&c);
+    says(&c, "T E:34000@ Z:I");
     parse(&c, "", "no parse");
     sync_up(&c);
     says(&c, "E:42601@4 Z:I");
