@@ -3,8 +3,10 @@
  *
  * A metadata table is a temporary table that is filled when a query reads it.  Its columns are a fixed list, but for three whose
  * types depend on the table: `partition` (absent in unpartitioned tables), `readable_metrics`, and `row` of position deletes.
+ * Structs are kept as their leaves and packed by the query: nested engine values are dear to make, and most queries ask for few of them.
  *
- * Invariant: (1) the binder's columns and the filled table come from the same MdShape, so they cannot differ. */
+ * Invariants: (1) the binder's columns and the filled table come from the same MdShape, so they cannot differ; (2) leaves are made, filled
+ * and packed in the same order, depth first. */
 #include "lake/metadata_table_int.h"
 
 typedef struct MdColumn { const char *name, *type; } MdColumn;               /* type NULL: depends on the table */
@@ -274,6 +276,87 @@ static Status shape_of(Arena *a, const IceMetadata *m, const MdTable *which, MdS
     return add_columns(a, m, which->columns, which->n, ret, &ret->row, err);
 }
 
+/* ---- leaves (2) -------------------------------------------------------------------------------------------------------------- */
+
+/* `row` is null as a whole. */
+static bool has_leaves(const DataType *row, size_t i)
+{
+    return row->children[i].kind == DT_STRUCT && !str_eq(row->names[i], S("row"));
+}
+
+typedef VEC(DuckColumn) Leaves;
+
+static void add_leaf(Arena *a, const DataType *t, Leaves *ret)
+{
+    DuckColumn leaf = { str_fmt(a, "c%zu", ret->n), *t };
+    vec_push(a, ret, leaf);
+}
+
+static void add_leaves(Arena *a, const DataType *t, Leaves *ret)
+{
+    if (t->kind != DT_STRUCT)
+        add_leaf(a, t, ret);
+    for (size_t i = 0; t->kind == DT_STRUCT && i < t->nchildren; i++)
+        add_leaves(a, &t->children[i], ret);
+}
+
+static void pack_leaves(const DataType *t, size_t *next, StrBuf *b)
+{
+    if (t->kind != DT_STRUCT) {
+        sb_fmt(b, "c%zu", (*next)++);
+        return;
+    }
+    sb_addc(b, "struct_pack(");
+    for (size_t i = 0; i < t->nchildren; i++) {
+        sb_addc(b, i ? ", " : "");
+        sql_ident(b, t->names[i]);
+        sb_addc(b, " := ");
+        pack_leaves(&t->children[i], next, b);
+    }
+    sb_byte(b, ')');
+}
+
+static Str packing_sql(Arena *a, const DataType *row, Str table)
+{
+    StrBuf b = sb_new(a);
+    size_t next = 0;
+
+    sb_addc(&b, "SELECT ");
+    for (size_t i = 0; i < row->nchildren; i++) {
+        sb_addc(&b, i ? ", " : "");
+        if (has_leaves(row, i))
+            pack_leaves(&row->children[i], &next, &b);
+        else
+            sb_fmt(&b, "c%zu", next++);
+        sb_addc(&b, " AS ");
+        sql_ident(&b, row->names[i]);
+    }
+    sb_fmt(&b, " FROM temp." STR_FMT, STR_ARG(sql_ident_str(a, table)));
+    return sb_str(&b);
+}
+
+static void append_leaves(DuckAppender *ap, const DataType *t, const Value *v)
+{
+    static const Value null = { .kind = DT_NULL };
+
+    if (t->kind != DT_STRUCT) {
+        duck_append(ap, v);
+        return;
+    }
+    for (size_t i = 0; i < t->nchildren; i++)
+        append_leaves(ap, &t->children[i], v->kind == DT_STRUCT ? &v->items.p[i] : &null);
+}
+
+void md_row(MdFill *f, const MdCells *c)
+{
+    for (size_t i = 0; i < c->type->nchildren; i++)
+        if (has_leaves(c->type, i))
+            append_leaves(f->ap, &c->type->children[i], &c->values[i]);
+        else
+            duck_append(f->ap, &c->values[i]);
+    duck_end_row(f->ap);
+}
+
 /* ---- the doors -------------------------------------------------------------------------------------------------------------- */
 
 static Status no_such(const LakeTable *t, Str which, Error *err)
@@ -298,24 +381,27 @@ Status lake_metadata_table(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, S
 {
     const MdTable *md = find(which);
     MdShape shape;
+    Leaves leaves = {0};
     Error ignored;
 
     *ret = (LakeRelation){0};
     if (!md)
         return no_such(t, which, err);
     TRY(shape_of(a, t->meta, md, &shape, err));
-    DuckColumn *cols = arena_array(a, DuckColumn, shape.row.nchildren + 1);
     for (size_t i = 0; i < shape.row.nchildren; i++)
-        cols[i] = (DuckColumn){ shape.row.names[i], shape.row.children[i] };
+        if (has_leaves(&shape.row, i))
+            add_leaves(a, &shape.row.children[i], &leaves);
+        else
+            add_leaf(a, &shape.row.children[i], &leaves);
     Str name = str_fmt(a, "__md%llu", (unsigned long long)lake_serial(l));
     MdFill f = { .lake = l, .a = a, .c = c, .t = t, .snapshot = snapshot, .shape = &shape };
-    TRY(duck_temp_table(c, name, cols, shape.row.nchildren, &f.ap, err));
+    TRY(duck_temp_table(c, name, leaves.p, leaves.n, &f.ap, err));
     vec_push(a, &ret->temp_tables, name);
     Status s = md->fill(&f, err);
     Status done = duck_append_done(f.ap, s == OK ? err : &ignored);
     if (s != OK)
         return error_context(err, "metadata table " STR_FMT "." STR_FMT, STR_ARG(t->relation.name), STR_ARG(which));
-    ret->sql = str_fmt(a, "SELECT * FROM temp." STR_FMT, STR_ARG(sql_ident_str(a, name)));
+    ret->sql = packing_sql(a, &shape.row, name);
     return done;
 }
 
@@ -388,11 +474,4 @@ void md_str_or_null(MdCells *c, const char *name, Str s)
 Value md_struct(const MdCells *c)
 {
     return (Value){ .kind = DT_STRUCT, .type = c->type, .items = { c->values, c->type->nchildren } };
-}
-
-void md_row(MdFill *f, const MdCells *c)
-{
-    for (size_t i = 0; i < c->type->nchildren; i++)
-        duck_append(f->ap, &c->values[i]);
-    duck_end_row(f->ap);
 }
