@@ -25,6 +25,9 @@ struct Session {
 
 struct Batch { Arena *arena; Str text; StmtVec stmts; Dialect dialect; };
 
+/* Conjuncts that let a scan skip files (prune.c). */
+typedef struct Prune { const TableRef *table; IcePredicates where; } Prune;
+
 /* One statement under way. */
 typedef struct Run {
     Session *ss;
@@ -37,7 +40,8 @@ typedef struct Run {
     size_t nparams;
     int64_t now_us;
     int catalogs_filled, view_depth;
-    struct { LakeRelation *p; size_t n, cap; } relations;
+    VEC(LakeRelation) relations;
+    VEC(Prune) prunes;
 } Run;
 
 struct Rows {
