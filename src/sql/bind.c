@@ -225,6 +225,41 @@ static void say_spark(Error *err)
     }
 }
 
+static const char *postgres_type(Str spark)
+{
+    static const char *const names[][2] = { { "TINYINT", "smallint" }, { "SMALLINT", "smallint" }, { "INT", "integer" }, { "BIGINT", "bigint" } };
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (str_eq(spark, str_c(names[i][0])))
+            return names[i][1];
+    return NULL;
+}
+
+/* Our strict casts (duck_strict.c) raise in Spark's words; PostgreSQL has its own for the same. */
+static bool say_postgres_cast(Error *err)
+{
+    static const char value[] = "[CAST_INVALID_INPUT] The value '", target[] = " cannot be cast to \"";
+    char text[LIMIT_ERROR_TEXT];
+    Str m = str_c(err->message);
+    ptrdiff_t to = str_find(m, str_c(target)), from = str_find(m, S("' of the type"));
+
+    if (to < 0)
+        return false;
+    Str rest = str_from(m, (size_t)to + sizeof target - 1), type, unused;
+    if (!str_cut(rest, '"', &type, &unused) || !postgres_type(type))
+        return false;
+    if (str_starts(m, S("[CAST_OVERFLOW]"))) {
+        snprintf(text, sizeof text, "%s out of range", postgres_type(type));
+        say(err, E_OVERFLOW, "22003", text);
+        return true;
+    }
+    if (!str_starts(m, str_c(value)) || from < (ptrdiff_t)sizeof value - 1)
+        return false;
+    Str v = str_sub(m, sizeof value - 1, (size_t)from);
+    snprintf(text, sizeof text, "invalid input syntax for type %s: \"" STR_FMT "\"", postgres_type(type), STR_ARG(v));
+    say(err, E_INVALID, "22P02", text);
+    return true;
+}
+
 /* Spark's class and SQLSTATE around a text that our own functions raised mean nothing to a PostgreSQL client. */
 static void say_postgres(Error *err)
 {
@@ -234,6 +269,10 @@ static void say_postgres(Error *err)
         say(err, E_DIVISION, "22012", "division by zero");
         return;
     }
+    if (say_postgres_cast(err))
+        return;
+    if (err->code == E_INVALID && strcmp(err->sqlstate, "22018") == 0)
+        snprintf(err->sqlstate, sizeof err->sqlstate, "22P02");
     if (!close)
         return;
     if (state)

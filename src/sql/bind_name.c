@@ -174,7 +174,10 @@ static Status at_level(Bind *b, Level *l, Expr *e, int outer, Expr **ret)
             return fail_ambiguous(b, e);
         if (!f.hit)
             continue;
-        *ret = take(b, f.hit, outer, e);
+        Expr *c = take(b, f.hit, outer, e);
+        if (f.used < e->name.n && !c->type.nchildren)
+            continue;                            /* a.b where column a has no fields: another a may be a relation further out */
+        *ret = c;
         for (size_t i = f.used; i < e->name.n; i++)
             TRY(field_of(b, *ret, e->name.p[i], e->position, ret));
         return OK;

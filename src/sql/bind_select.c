@@ -8,6 +8,21 @@
 
 /* ---- items ---------------------------------------------------------------------------------------------------- */
 
+/* PostgreSQL names a cast by its column, else by the type's internal name. */
+static Str cast_name(Bind *b, const Expr *e)
+{
+    static const char *const names[] = {
+        [DT_BOOL] = "bool", [DT_INT16] = "int2", [DT_INT32] = "int4", [DT_INT64] = "int8", [DT_FLOAT] = "float4", [DT_DOUBLE] = "float8",
+        [DT_DECIMAL] = "numeric", [DT_STRING] = "text", [DT_BINARY] = "bytea", [DT_DATE] = "date", [DT_TIME] = "time", [DT_TIMESTAMP] = "timestamp",
+        [DT_TIMESTAMPTZ] = "timestamptz", [DT_INTERVAL] = "interval", [DT_UUID] = "uuid", [DT_JSON] = "jsonb",
+    };
+    Str inner = e->args.n ? bind_auto_name(b, e->args.p[0]) : S("?column?");
+
+    if (!str_eq(inner, S("?column?")) || (size_t)e->type.kind >= COUNT_OF(names) || !names[e->type.kind])
+        return inner;
+    return e->type.length && e->type.kind == DT_STRING ? S("varchar") : str_c(names[e->type.kind]);
+}
+
 Str bind_auto_name(Bind *b, const Expr *e)
 {
     switch (e->kind) {
@@ -18,7 +33,7 @@ Str bind_auto_name(Bind *b, const Expr *e)
         break;
     case EX_CAST:
         if (!b->spark)
-            return e->args.n ? bind_auto_name(b, e->args.p[0]) : S("?column?");
+            return cast_name(b, e);
         if (e->args.n && e->args.p[0]->kind == EX_COLUMN)
             return bind_auto_name(b, e->args.p[0]);
         break;
