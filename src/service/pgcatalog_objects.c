@@ -8,7 +8,42 @@
 
 #include <unistd.h>
 
-enum { OBJECTS_READ = 2000 };                              /* relations whose metadata is read: the rest are listed without columns */
+enum {
+    OBJECTS_READ = 2000,                                   /* relations whose metadata is read: the rest are listed without columns */
+    CACHE_SLACK = 100,                                     /* entries of relations that are no more, before all is forgotten */
+};
+
+/* What was read, by relation and version token: a session asks the same again and again. */
+struct PgObjects { Arena *a; Map relations; };
+
+typedef struct Gather { Run *r; Arena *keep; PgCatObjects *objects; } Gather;
+
+void pg_objects_free(struct PgObjects *o)
+{
+    if (!o)
+        return;
+    arena_destroy(o->a);
+}
+
+static struct PgObjects *cache_of(Session *ss)
+{
+    if (!ss->pg_objects) {
+        Arena *a = arena_create();
+        ss->pg_objects = arena_new(a, struct PgObjects);
+        *ss->pg_objects = (struct PgObjects){ .a = a, .relations = map_new(a) };
+    }
+    return ss->pg_objects;
+}
+
+static void forget_much(Session *ss, size_t live)
+{
+    if (!ss->pg_objects || ss->pg_objects->relations.n <= 2 * live + CACHE_SLACK)
+        return;
+    pg_objects_free(ss->pg_objects);
+    ss->pg_objects = NULL;
+}
+
+/* ---- one relation ---------------------------------------------------------------------------------------------------------- */
 
 static OptI64 summary_number(const IceMetadata *m, const char *key)
 {
@@ -20,77 +55,112 @@ static OptI64 summary_number(const IceMetadata *m, const char *key)
     return SOME_I64(n);
 }
 
-static void add_columns(Run *r, PgCatRelation *o, const IceSchema *s)
+/* A type as far as pg_attribute tells it: what is in a record or a map does not show. */
+static DataType keep_type(Arena *a, const DataType *t)
+{
+    DataType r = { .kind = t->kind, .precision = t->precision, .scale = t->scale, .length = t->length };
+
+    if (t->kind == DT_LIST) {
+        r.nchildren = 1;
+        r.children = arena_new(a, DataType);
+        r.children[0] = keep_type(a, &t->children[0]);
+    }
+    return r;
+}
+
+static void add_columns(Gather *g, Arena *scratch, PgCatRelation *o, const IceSchema *s)
 {
     BoundColumns cols = { 0 };
     Error unreadable;
 
-    if (!s || lake_columns(r->a, s, &cols, &unreadable) != OK)
+    if (!s || lake_columns(scratch, s, &cols, &unreadable) != OK)
         return;
     for (size_t i = 0; i < cols.n; i++) {
-        PgCatColumn c = { .name = cols.p[i].name, .type = cols.p[i].type, .not_null = !cols.p[i].nullable };
+        PgCatColumn c = { .name = str_dup(g->keep, cols.p[i].name), .type = keep_type(g->keep, &cols.p[i].type), .not_null = !cols.p[i].nullable };
         for vec_each(IceField, f, &s->fields)
             if (f->id == cols.p[i].field_id)
-                c.comment = f->doc;
-        vec_push(r->a, &o->columns, c);
+                c.comment = str_dup(g->keep, f->doc);
+        vec_push(g->keep, &o->columns, c);
     }
 }
 
 /* What cannot be read is listed without columns: the catalog stays usable. */
-static void describe_view(Run *r, const CatRelation *rel, PgCatRelation *o)
+static void describe_view(Gather *g, Arena *scratch, const CatRelation *rel, PgCatRelation *o)
 {
     IceView *view;
     Error unreadable;
 
-    if (ice_view_read(r->a, r->svc->store, rel->metadata_location, &view, &unreadable) != OK)
+    if (ice_view_read(scratch, g->r->svc->store, rel->metadata_location, &view, &unreadable) != OK)
         return;
     const IceViewVersion *v = ice_view_current(view);
     if (v && v->reprs.n)
-        o->definition = v->reprs.p[0].sql;
+        o->definition = str_dup(g->keep, v->reprs.p[0].sql);
     for (size_t i = 0; v && i < view->schemas.n; i++)
         if (view->schemas.p[i]->id == v->schema_id)
-            add_columns(r, o, view->schemas.p[i]);
-    o->comment = props_get(&view->properties, S("comment"), S(""));
+            add_columns(g, scratch, o, view->schemas.p[i]);
+    o->comment = str_dup(g->keep, props_get(&view->properties, S("comment"), S("")));
 }
 
-static void describe_table(Run *r, const CatRelation *rel, PgCatRelation *o)
+static void describe_table(Gather *g, Arena *scratch, const CatRelation *rel, PgCatRelation *o)
 {
     CatMview mv;
     LakeTable t;
     Error unreadable;
 
-    if (lake_open_relation(r->svc->lake, r->a, rel, &t, &unreadable) != OK)
+    if (lake_open_relation(g->r->svc->lake, scratch, rel, &t, &unreadable) != OK)
         return;
-    add_columns(r, o, ice_current_schema(t.meta));
-    o->comment = props_get(&t.meta->properties, S("comment"), S(""));
+    add_columns(g, scratch, o, ice_current_schema(t.meta));
+    o->comment = str_dup(g->keep, props_get(&t.meta->properties, S("comment"), S("")));
     o->rows = summary_number(t.meta, "total-records");
     o->bytes = summary_number(t.meta, "total-files-size");
-    if (rel->kind == REL_MVIEW && cat_mview_get(r->svc->catalog, r->a, rel->id, &mv, &unreadable) == OK) {
-        o->definition = mv.definition;
+    if (rel->kind == REL_MVIEW && cat_mview_get(g->r->svc->catalog, scratch, rel->id, &mv, &unreadable) == OK) {
+        o->definition = str_dup(g->keep, mv.definition);
         if (mv.comment.n)
-            o->comment = mv.comment;
+            o->comment = str_dup(g->keep, mv.comment);
     }
 }
 
-static void add_relation(Run *r, PgCatObjects *objects, Str schema, const CatRelation *rel)
+static PgCatRelation *described(Gather *g, const CatRelation *rel)
 {
-    PgCatRelation o = { .namespace = schema, .name = rel->name, .owner = rel->owner,
-                        .kind = rel->kind == REL_VIEW ? 'v' : rel->kind == REL_MVIEW ? 'm' : 'r' };
+    CLEANUP(arena_destroyp) Arena *scratch = arena_create();
+    struct PgObjects *cache = cache_of(g->r->ss);
+    Str key = str_fmt(g->r->a, "%lld " STR_FMT, (long long)rel->id, STR_ARG(rel->version_token));
+    PgCatRelation *o = map_get(&cache->relations, key);
+
+    if (o)
+        return o;
+    g->keep = cache->a;
+    o = arena_new(cache->a, PgCatRelation);
+    if (rel->kind == REL_VIEW)
+        describe_view(g, scratch, rel, o);
+    else
+        describe_table(g, scratch, rel, o);
+    if (o->columns.n)                                      /* else it could not be read: next time, perhaps */
+        map_put(&cache->relations, str_dup(cache->a, key), o);
+    return o;
+}
+
+static void add_relation(Gather *g, Str schema, const CatRelation *rel)
+{
+    PgCatRelation o = { 0 };
     Error denied;
 
-    if (run_ask(r, ACT_READ_METADATA, "pg_catalog", rel, &denied) != OK)
+    if (run_ask(g->r, ACT_READ_METADATA, "pg_catalog", rel, &denied) != OK)
         return;
-    if (objects->relations.n < OBJECTS_READ) {
-        if (rel->kind == REL_VIEW)
-            describe_view(r, rel, &o);
-        else
-            describe_table(r, rel, &o);
-    }
-    vec_push(r->a, &objects->relations, o);
+    if (g->objects->relations.n < OBJECTS_READ)
+        o = *described(g, rel);
+    o.namespace = schema;
+    o.name = rel->name;
+    o.owner = rel->owner;
+    o.kind = rel->kind == REL_VIEW ? 'v' : rel->kind == REL_MVIEW ? 'm' : 'r';
+    vec_push(g->r->a, &g->objects->relations, o);
 }
 
-static Status add_catalog(Run *r, PgCatObjects *objects, const CatWarehouse *w, Error *err)
+/* ---- all of them -------------------------------------------------------------------------------------------------------------- */
+
+static Status add_catalog(Gather *g, const CatWarehouse *w, Error *err)
 {
+    Run *r = g->r;
     CatNamespaces nss = { 0 };
     bool mine = str_eq(w->id, cat_account(r->svc->catalog));
 
@@ -98,10 +168,10 @@ static Status add_catalog(Run *r, PgCatObjects *objects, const CatWarehouse *w, 
     for (size_t i = 0; i < nss.n; i++) {
         CatRelations rels = { 0 };
         Str schema = mine ? nss.p[i].name : str_fmt(r->a, STR_FMT "." STR_FMT, STR_ARG(w->sql_name), STR_ARG(nss.p[i].name));
-        vec_push(r->a, &objects->namespaces, schema);
+        vec_push(r->a, &g->objects->namespaces, schema);
         TRY(cat_relation_list(r->svc->catalog, r->a, w->id, nss.p[i].name, 7, (CatPage){ 0 }, &rels, err));
         for (size_t k = 0; k < rels.n; k++)
-            add_relation(r, objects, schema, &rels.p[k]);
+            add_relation(g, schema, &rels.p[k]);
     }
     return OK;
 }
@@ -110,6 +180,7 @@ Status run_fill_pg_catalog(Run *r, Error *err)
 {
     PgCatObjects objects = { .database = r->ss->database, .user = r->ss->principal.key_id, .current_schema = r->ss->namespace,
                              .backend_pid = getpid() };
+    Gather g = { .r = r, .objects = &objects };
     CatWarehouses ws = { 0 };
 
     if (r->catalogs_filled++)
@@ -119,8 +190,10 @@ Status run_fill_pg_catalog(Run *r, Error *err)
     session_parameters(r->ss, r->a, &objects.settings);
     TRY(cat_warehouse_list(r->svc->catalog, r->a, &ws, err));
     for (size_t i = 0; i < ws.n; i++)
-        TRY(add_catalog(r, &objects, &ws.p[i], err));
-    return pgcat_fill(r->c, &objects, err);
+        TRY(add_catalog(&g, &ws.p[i], err));
+    TRY(pgcat_fill(r->c, &objects, err));
+    forget_much(r->ss, objects.relations.n);
+    return OK;
 }
 
 Status run_need_pg_catalog(Run *r, Str engine_sql, Error *err)

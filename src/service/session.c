@@ -45,6 +45,7 @@ void session_close(Session *ss)
     if (!ss)
         return;
     cursors_end(ss, CURSORS_ALL);
+    pg_objects_free(ss->pg_objects);
     Arena *a = ss->arena;
     pthread_mutex_destroy(&ss->lock);
     arena_destroy(a);

@@ -19,6 +19,7 @@ struct Session {
     DuckConn *conn;                   /* of the statement that runs now */
     int cancelled;
     struct SqlCursor *cursors;        /* DECLAREd */
+    struct PgObjects *pg_objects;     /* read for pg_catalog, NULL: nothing yet */
     struct { Notice *p; size_t n, cap; } notices;
     size_t notices_read;
 };
@@ -84,6 +85,7 @@ NODISCARD Status table_not_found(Run *r, const StrVec *parts, int position, Erro
 void run_binder(Run *r, Binder *b);
 /* pg_catalog's functions look at this connection's objects: they must be there when the engine's text calls one. */
 NODISCARD Status run_fill_pg_catalog(Run *r, Error *err);
+void pg_objects_free(struct PgObjects *o);
 NODISCARD Status run_need_pg_catalog(Run *r, Str engine_sql, Error *err);
 Printer run_printer(Run *r);
 
