@@ -258,6 +258,20 @@ NODISCARD Status pg_forget(PgConn *c, const PgCursor *cur, Error *err);
 void pg_simple_query(PgConn *c, Str text);
 /* Messages P B D E C H S. The Status is that of the message: the caller reports it and skips to Sync. */
 NODISCARD Status pg_extended(PgConn *c, char type, Str body, Error *err);
+/* pg_named.c: by name, NULL: none; or an error with its SQLSTATE. */
+PgStatement *pg_statement_of(const PgConn *c, Str name);
+PgPortal *pg_portal_of(const PgConn *c, Str name);
+Status pg_find_statement(PgConn *c, Str name, PgStatement **ret, Error *err);
+Status pg_find_portal(PgConn *c, Str name, PgPortal **ret, Error *err);
+Status pg_no_portal(Str name, Error *err);
+void pg_keep_statement(PgConn *c, PgStatement *s);
+void pg_keep_portal(PgConn *c, PgPortal *p);
+void pg_statement_free(PgConn *c, PgStatement *s);   /* and its portals */
+void pg_portal_free(PgConn *c, PgPortal *p);
+Status pg_fail_state(Error *err, Status s, const char *sqlstate);
+Status pg_violation(const char *message, Error *err);
+Status pg_on_bind(PgConn *c, PgIn *in, Error *err);
+int32_t pg_param_oid(const PgStatement *s, size_t i);
 void pg_drop_portals(PgConn *c);
 void pg_drop_unnamed(PgConn *c);                 /* they end with a simple query */
 void pg_drop_statements(PgConn *c);
