@@ -17,7 +17,7 @@ static Status read_formats(Arena *a, PgIn *in, Formats *ret, Error *err)
     for (size_t i = 0; i < n; i++) {
         int16_t f = pg_in_i16(in);
         if (f != 0 && f != 1) {
-            (void)FAIL(err, E_INVALID, "unsupported format code: %d", f);
+            RAISE(err, E_INVALID, "unsupported format code: %d", f);
             return pg_fail_state(err, E_INVALID, "08P01");
         }
         vec_push(a, ret, f);
@@ -53,11 +53,11 @@ static Status read_params(PgPortal *p, PgIn *in, const Formats *formats, Error *
     if (in->bad || n * 4 > pg_in_left(in))
         return pg_violation("Bind", err);
     if (formats->n > 1 && formats->n != n) {
-        (void)FAIL(err, E_INVALID, "bind message has %zu parameter formats but %zu parameters", formats->n, n);
+        RAISE(err, E_INVALID, "bind message has %zu parameter formats but %zu parameters", formats->n, n);
         return pg_fail_state(err, E_INVALID, "08P01");
     }
     if (n != want) {
-        (void)FAIL(err, E_INVALID, "bind message supplies %zu parameters, but the prepared statement requires %zu", n, want);
+        RAISE(err, E_INVALID, "bind message supplies %zu parameters, but the prepared statement requires %zu", n, want);
         return pg_fail_state(err, E_INVALID, "08P01");
     }
     p->nparams = n;
@@ -78,7 +78,7 @@ static Status bind(PgPortal *p, PgIn *in, Error *err)
     if (!pg_in_done(in))
         return pg_violation("Bind", err);
     if (results.n > 1 && results.n != columns) {
-        (void)FAIL(err, E_INVALID, "bind message has %zu result formats but query has %zu columns", results.n, columns);
+        RAISE(err, E_INVALID, "bind message has %zu result formats but query has %zu columns", results.n, columns);
         return pg_fail_state(err, E_INVALID, "08P01");
     }
     p->formats.p = results.p;
@@ -97,7 +97,7 @@ Status pg_on_bind(PgConn *c, PgIn *in, Error *err)
     c->text = s->text;
     PgPortal *old = pg_portal_of(c, name);
     if (old && name.n) {
-        (void)FAIL(err, E_EXISTS, "cursor \"" STR_FMT "\" already exists", STR_ARG(str_sub(name, 0, 100)));
+        RAISE(err, E_EXISTS, "cursor \"" STR_FMT "\" already exists", STR_ARG(str_sub(name, 0, 100)));
         return pg_fail_state(err, E_EXISTS, "42P03");
     }
     if (old)

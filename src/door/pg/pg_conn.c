@@ -20,7 +20,7 @@ static void fatal(PgConn *c, Error *err)
 static void say_goodbye(PgConn *c)
 {
     Error err;
-    (void)FAIL(&err, E_UNAVAILABLE, "terminating connection due to administrator command");
+    RAISE(&err, E_UNAVAILABLE, "terminating connection due to administrator command");
     snprintf(err.sqlstate, sizeof err.sqlstate, "57P01");
     fatal(c, &err);
 }
@@ -77,7 +77,7 @@ static void on_query(PgConn *c, Str body)
 
     pg_drop_unnamed(c);
     if (!pg_in_done(&in)) {
-        (void)FAIL(&err, E_INVALID, "invalid Query message");
+        RAISE(&err, E_INVALID, "invalid Query message");
         snprintf(err.sqlstate, sizeof err.sqlstate, "08P01");
         pg_send_error(c, "ERROR", &err);
     } else {
@@ -114,14 +114,14 @@ static bool on_message(PgConn *c, char type, Str body)
     case 'd': case 'c': case 'f':                         /* the rest of a COPY that failed */
         return true;
     case 'F':
-        (void)FAIL(&err, E_UNSUPPORTED, "function call messages are not supported: use SELECT");
+        RAISE(&err, E_UNSUPPORTED, "function call messages are not supported: use SELECT");
         pg_send_error(c, "ERROR", &err);
         ready(c);
         return true;
     case 'X':
         return false;
     default:
-        (void)FAIL(&err, E_INVALID, "invalid frontend message type %d", (unsigned char)type);
+        RAISE(&err, E_INVALID, "invalid frontend message type %d", (unsigned char)type);
         snprintf(err.sqlstate, sizeof err.sqlstate, "08P01");
         fatal(c, &err);
         return false;

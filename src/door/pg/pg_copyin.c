@@ -18,7 +18,7 @@ void pg_copy_in_done(PgCopyIn *c)
 
 static Status bad(PgCopyIn *c, const char *what, Error *err)
 {
-    (void)FAIL(err, E_INVALID, "COPY line %lld: %s", (long long)c->line + 1, what);
+    RAISE(err, E_INVALID, "COPY line %lld: %s", (long long)c->line + 1, what);
     snprintf(err->sqlstate, sizeof err->sqlstate, "22P04");
     return E_INVALID;
 }

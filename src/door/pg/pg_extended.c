@@ -30,7 +30,7 @@ static Status read_oids(PgIn *in, PgStatement *s, Error *err)
 static Status check_name(PgConn *c, Str name, Error *err)
 {
     if (name.n && pg_statement_of(c, name)) {
-        (void)FAIL(err, E_EXISTS, "prepared statement \"" STR_FMT "\" already exists", STR_ARG(str_sub(name, 0, 100)));
+        RAISE(err, E_EXISTS, "prepared statement \"" STR_FMT "\" already exists", STR_ARG(str_sub(name, 0, 100)));
         return pg_fail_state(err, E_EXISTS, "42P05");
     }
     if (c->nstatements >= PG_STATEMENTS)
@@ -43,7 +43,7 @@ static Status prepare(PgConn *c, PgStatement *s, PgIn *in, Error *err)
     c->text = pg_in_cstr(in);                            /* the message's own: it outlives a failed statement */
     s->text = str_dup(s->arena, c->text);
     if (!str_is_utf8(s->text)) {
-        (void)FAIL(err, E_INVALID, "invalid byte sequence for encoding \"UTF8\" in the query");
+        RAISE(err, E_INVALID, "invalid byte sequence for encoding \"UTF8\" in the query");
         return pg_fail_state(err, E_INVALID, "22021");
     }
     TRY(read_oids(in, s, err));
@@ -185,7 +185,7 @@ static Status on_execute(PgConn *c, PgIn *in, Error *err)
         return OK;
     }
     if (p->done && !p->cursor.columns.n) {
-        (void)FAIL(err, E_INVALID, "portal \"" STR_FMT "\" cannot be run", STR_ARG(str_sub(name, 0, 100)));
+        RAISE(err, E_INVALID, "portal \"" STR_FMT "\" cannot be run", STR_ARG(str_sub(name, 0, 100)));
         return pg_fail_state(err, E_INVALID, "55000");
     }
     if (p->statement)

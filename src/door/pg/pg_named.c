@@ -15,7 +15,7 @@ Status pg_fail_state(Error *err, Status s, const char *sqlstate)
 
 Status pg_violation(const char *message, Error *err)
 {
-    (void)FAIL(err, E_INVALID, "invalid %s message", message);
+    RAISE(err, E_INVALID, "invalid %s message", message);
     return pg_fail_state(err, E_INVALID, "08P01");
 }
 
@@ -99,7 +99,7 @@ Status pg_forget(PgConn *c, const PgCursor *cur, Error *err)
         pg_statement_free(c, s);
     if (cur->forget_all || s)
         return OK;
-    (void)FAIL(err, E_NOT_FOUND, "prepared statement \"" STR_FMT "\" does not exist", STR_ARG(str_sub(cur->forget, 0, 100)));
+    RAISE(err, E_NOT_FOUND, "prepared statement \"" STR_FMT "\" does not exist", STR_ARG(str_sub(cur->forget, 0, 100)));
     return pg_fail_state(err, E_NOT_FOUND, "26000");
 }
 
@@ -109,15 +109,15 @@ Status pg_find_statement(PgConn *c, Str name, PgStatement **ret, Error *err)
     if (*ret)
         return OK;
     if (name.n)
-        (void)FAIL(err, E_NOT_FOUND, "prepared statement \"" STR_FMT "\" does not exist", STR_ARG(str_sub(name, 0, 100)));
+        RAISE(err, E_NOT_FOUND, "prepared statement \"" STR_FMT "\" does not exist", STR_ARG(str_sub(name, 0, 100)));
     else
-        (void)FAIL(err, E_NOT_FOUND, "unnamed prepared statement does not exist");
+        RAISE(err, E_NOT_FOUND, "unnamed prepared statement does not exist");
     return pg_fail_state(err, E_NOT_FOUND, "26000");
 }
 
 Status pg_no_portal(Str name, Error *err)
 {
-    (void)FAIL(err, E_NOT_FOUND, "portal \"" STR_FMT "\" does not exist", STR_ARG(str_sub(name, 0, 100)));
+    RAISE(err, E_NOT_FOUND, "portal \"" STR_FMT "\" does not exist", STR_ARG(str_sub(name, 0, 100)));
     return pg_fail_state(err, E_NOT_FOUND, "34000");
 }
 

@@ -121,7 +121,7 @@ static Status ten_power(Acc *acc, int64_t exponent, Error *err)
 
 static Status syntax(Str text, Error *err)
 {
-    (void)FAIL(err, E_INVALID, "invalid input syntax for type numeric: \"" STR_FMT "\"", STR_ARG(str_sub(text, 0, 80)));
+    RAISE(err, E_INVALID, "invalid input syntax for type numeric: \"" STR_FMT "\"", STR_ARG(str_sub(text, 0, 80)));
     snprintf(err->sqlstate, sizeof err->sqlstate, "22P02");
     return E_INVALID;
 }
@@ -223,7 +223,7 @@ Status pg_numeric_rescale(const DataType *t, Value *v, Error *err)
     if (from == t->scale + 1)
         x = (x + (x < 0 ? -5 : 5)) / 10;
     if (from < t->scale || x >= limit || x <= -limit) {
-        (void)FAIL(err, E_OVERFLOW, "numeric field overflow: a value does not fit into numeric(%d,%d)", t->precision, t->scale);
+        RAISE(err, E_OVERFLOW, "numeric field overflow: a value does not fit into numeric(%d,%d)", t->precision, t->scale);
         return E_OVERFLOW;
     }
     v->wide = x;

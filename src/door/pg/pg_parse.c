@@ -22,7 +22,7 @@ static const char *type_word(DataTypeKind k)
 
 static Status bad(const DataType *t, Str text, const char *sqlstate, Error *err)
 {
-    (void)FAIL(err, E_INVALID, "invalid input syntax for type %s: \"" STR_FMT "\"", type_word(t->kind), STR_ARG(str_sub(text, 0, 80)));
+    RAISE(err, E_INVALID, "invalid input syntax for type %s: \"" STR_FMT "\"", type_word(t->kind), STR_ARG(str_sub(text, 0, 80)));
     snprintf(err->sqlstate, sizeof err->sqlstate, "%s", sqlstate);
     return E_INVALID;
 }
@@ -418,7 +418,7 @@ Status pg_value_parse(Arena *a, const DataType *t, int32_t oid, int format, Str 
     if (format == 1)
         return pg_binary_parse(a, t, oid, bytes, ret, err);
     if (!str_is_utf8(bytes) || (bytes.n && memchr(bytes.p, 0, bytes.n))) {
-        (void)FAIL(err, E_INVALID, "invalid byte sequence for encoding \"UTF8\" in a parameter");
+        RAISE(err, E_INVALID, "invalid byte sequence for encoding \"UTF8\" in a parameter");
         snprintf(err->sqlstate, sizeof err->sqlstate, "22021");
         return E_INVALID;
     }

@@ -152,7 +152,7 @@ static Status copy_failed(Str body, Error *err)
 {
     PgIn in = pg_in(body);
     Str why = pg_in_cstr(&in);
-    (void)FAIL(err, E_CANCELLED, "COPY from stdin failed: " STR_FMT, STR_ARG(str_sub(why, 0, 500)));
+    RAISE(err, E_CANCELLED, "COPY from stdin failed: " STR_FMT, STR_ARG(str_sub(why, 0, 500)));
     snprintf(err->sqlstate, sizeof err->sqlstate, "57014");
     return E_CANCELLED;
 }
@@ -172,7 +172,7 @@ static Status copy_message(PgConn *c, PgCopyIn *in, int *end, Error *err)
     case 'f': return copy_failed(body, err);
     case 'H': case 'S': return OK;                        /* of the extended protocol: ignored here, PostgreSQL 55.2.6 */
     default:
-        (void)FAIL(err, E_INVALID, "unexpected message type 0x%02X during COPY from stdin", (unsigned char)type);
+        RAISE(err, E_INVALID, "unexpected message type 0x%02X during COPY from stdin", (unsigned char)type);
         snprintf(err->sqlstate, sizeof err->sqlstate, "08P01");
         c->wire.dead = type == 'X';
         return E_INVALID;

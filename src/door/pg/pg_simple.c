@@ -43,7 +43,7 @@ static Status run_text(PgConn *c, Arena *a, Str text, Error *err)
     void *batch = NULL;
 
     if (!str_is_utf8(text)) {
-        (void)FAIL(err, E_INVALID, "invalid byte sequence for encoding \"UTF8\" in the query");
+        RAISE(err, E_INVALID, "invalid byte sequence for encoding \"UTF8\" in the query");
         snprintf(err->sqlstate, sizeof err->sqlstate, "22021");
         return E_INVALID;
     }

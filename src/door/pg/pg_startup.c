@@ -39,7 +39,7 @@ static Status set_option(Arena *a, Str setting, Props *ret, Error *err)
     Str key, value;
 
     if (!str_cut(setting, '=', &key, &value) || !key.n) {
-        (void)FAIL(err, E_INVALID, "invalid command-line argument \"" STR_FMT "\" in the options", STR_ARG(str_sub(setting, 0, 80)));
+        RAISE(err, E_INVALID, "invalid command-line argument \"" STR_FMT "\" in the options", STR_ARG(str_sub(setting, 0, 80)));
         return refuse(err, E_INVALID, "42601");
     }
     char *name = str_z(a, key);
@@ -62,7 +62,7 @@ Status pg_login_options(Arena *a, Str text, Props *ret, Error *err)
         } else if (str_starts(word, S("-c")) || str_starts(word, S("--"))) {
             word = str_from(word, 2);
         } else {
-            (void)FAIL(err, E_INVALID, "invalid command-line argument \"" STR_FMT "\" in the options", STR_ARG(str_sub(word, 0, 80)));
+            RAISE(err, E_INVALID, "invalid command-line argument \"" STR_FMT "\" in the options", STR_ARG(str_sub(word, 0, 80)));
             return refuse(err, E_INVALID, "42601");
         }
         TRY(set_option(a, word, ret, err));
@@ -130,7 +130,7 @@ static Status read_parameters(PgConn *c, int minor, PgIn *in, Error *err)
             break;
         if (!key.n) {
             if (!c->login.user.n) {
-                (void)FAIL(err, E_INVALID, "no user name specified in the start-up packet");
+                RAISE(err, E_INVALID, "no user name specified in the start-up packet");
                 return refuse(err, E_INVALID, "28000");
             }
             if (!c->login.database.n)
@@ -145,7 +145,7 @@ static Status read_parameters(PgConn *c, int minor, PgIn *in, Error *err)
         else
             TRY(one_parameter(c, key, value, err));
     }
-    (void)FAIL(err, E_INVALID, "invalid start-up packet layout");
+    RAISE(err, E_INVALID, "invalid start-up packet layout");
     return refuse(err, E_INVALID, "08P01");
 }
 
@@ -223,7 +223,7 @@ static Status read_password(PgConn *c, Str *body, Error *err)
     TRY(pg_wire_message(&c->wire, PG_SASL_BYTES, &type, body, err));
     if (type == 'p')
         return OK;
-    (void)FAIL(err, E_INVALID, "expected a SASL response, got message type %d", type);
+    RAISE(err, E_INVALID, "expected a SASL response, got message type %d", type);
     return refuse(err, E_INVALID, "08P01");
 }
 
@@ -233,7 +233,7 @@ static Status auth_failed(PgConn *c, Error *err)
     snprintf(why, sizeof why, "%.100s", err->message);
     int wrong_proof = err->code == E_AUTH;
 
-    (void)FAIL(err, E_AUTH, "password authentication failed for user \"" STR_FMT "\"", STR_ARG(str_sub(c->login.user, 0, 200)));
+    RAISE(err, E_AUTH, "password authentication failed for user \"" STR_FMT "\"", STR_ARG(str_sub(c->login.user, 0, 200)));
     if (!wrong_proof)
         error_detail(err, "%s", why);
     error_hint(err, "The user is an access key id, the password its secret.");
@@ -248,7 +248,7 @@ static Status choose_mechanism(PgConn *c, PgScram *s, Str body, Str *first, Erro
 
     s->plus = str_eq(name, S("SCRAM-SHA-256-PLUS")) && s->end_point.n;
     if (in.bad || (!s->plus && !str_eq(name, S("SCRAM-SHA-256"))) || n < 0 || (size_t)n != pg_in_left(&in)) {
-        (void)FAIL(err, E_INVALID, "client selected an invalid SASL authentication mechanism");
+        RAISE(err, E_INVALID, "client selected an invalid SASL authentication mechanism");
         return refuse(err, E_INVALID, "08P01");
     }
     *first = str_dup(c->arena, pg_in_bytes(&in, (size_t)n));

@@ -9,7 +9,7 @@
 
 static Status malformed(int32_t oid, Error *err)
 {
-    (void)FAIL(err, E_INVALID, "incorrect binary data format for a value of type %d", oid);
+    RAISE(err, E_INVALID, "incorrect binary data format for a value of type %d", oid);
     snprintf(err->sqlstate, sizeof err->sqlstate, "22P03");
     return E_INVALID;
 }

@@ -202,7 +202,7 @@ Status pg_wire_message(PgWire *w, size_t limit, char *type, Str *body, Error *er
     *type = (char)pg_in_u8(&in);
     int32_t n = pg_in_i32(&in);
     if (n < 4 || n > PG_MESSAGE_MAX) {
-        (void)FAIL(err, E_INVALID, "invalid message length %d", n);
+        RAISE(err, E_INVALID, "invalid message length %d", n);
         snprintf(err->sqlstate, sizeof err->sqlstate, "08P01");
         return E_INVALID;
     }

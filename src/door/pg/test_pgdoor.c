@@ -91,7 +91,7 @@ static Status do_word(Session *s, Arena *a, Str word, int64_t n, PgCursor *ret, 
     Run *r = arena_new(a, Run);
     *r = (Run){ .s = s, .n = n, .arena = a };
     if (str_eq(word, S("error"))) {
-        (void)FAIL(err, E_INVALID, "bad thing");
+        RAISE(err, E_INVALID, "bad thing");
         error_detail(err, "the detail");
         error_hint(err, "the hint");
         err->position = 4;
@@ -146,7 +146,7 @@ typedef struct { Arena *a; Str word; DataType type; } Prepared;
 static Status stub_prepare(void *session UNUSED, Str text, const DataType *declared UNUSED, size_t n UNUSED, PgPrepared *ret, Error *err)
 {
     if (str_eq(text, S("no parse"))) {
-        (void)FAIL(err, E_SYNTAX, "syntax error");
+        RAISE(err, E_SYNTAX, "syntax error");
         err->position = 4;
         return E_SYNTAX;
     }
