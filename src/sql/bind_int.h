@@ -59,6 +59,7 @@ NODISCARD Status bind_binary(Bind *b, Expr **e);
 NODISCARD Status bind_unary(Bind *b, Expr **e);
 NODISCARD Status bind_cast(Bind *b, Expr **e);
 NODISCARD Status bind_function(Bind *b, Level *l, Expr **e);
+NODISCARD Status bind_over(Bind *b, Level *l, Expr *e);
 NODISCARD Status bind_lambda(Bind *b, Level *l, Expr *e, const DataType *list);
 void bind_order_nulls(Bind *b, OrderVec *order);
 /* Casts around a query whose columns are not of these types. */

@@ -43,6 +43,11 @@ static Status concat(FuncArgs *c)
     return func_with(c, c->b->spark ? "CAST(($|) AS $T)" : "concat($*)", t);
 }
 
+static Status concat_ws(FuncArgs *c)
+{
+    return func_with(c, c->e->args.n == 1 ? "(CASE WHEN $1 IS NOT NULL THEN '' END)" : "concat_ws($*)", ty(DT_STRING));
+}
+
 static Status substring(FuncArgs *c)
 {
     if (c->e->args.n == 2 && ty_is_text(func_arg(c, 1))) {
@@ -177,7 +182,7 @@ static Status schemas(FuncArgs *c)
 
 static const FuncRow rows[] = {
     { "length", FD_BOTH, length }, { "octet_length", FD_BOTH, octet_length }, { "concat", FD_BOTH, concat },
-    { "concat_ws", FD_BOTH, text }, { "substring", FD_BOTH, substring }, { "reverse", FD_BOTH, reverse },
+    { "concat_ws", FD_BOTH, concat_ws }, { "substring", FD_BOTH, substring }, { "reverse", FD_BOTH, reverse },
     { "locate", FD_BOTH, locate }, { "split", FD_BOTH, split }, { "regexp_split_to_array", FD_BOTH, string_list },
     { "string_to_array", FD_BOTH, string_list }, { "regexp_extract", FD_BOTH, text },
     { "regexp_extract_all", FD_BOTH, string_list }, { "encode", FD_BOTH, encode }, { "decode", FD_BOTH, decode },
