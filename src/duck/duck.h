@@ -60,7 +60,8 @@ typedef struct DuckOptions {
 } DuckOptions;
 
 /* Opens with extension loading, external remote access and configuration changes locked, TimeZone UTC, and our own
- * scalar functions registered (duck_functions.c lists them: firn_bucket, firn_truncate, …). */
+ * scalar functions registered: firn_bucket, firn_truncate and kin (duck_functions.c), exact decimals and checked division
+ * (duck_decimal.c), strict and narrowing casts (duck_strict.c), text of floating point numbers (duck_real.c). */
 NODISCARD Status duck_open(const DuckOptions *o, DuckEngine **ret, Error *err);
 void duck_close(DuckEngine *e);
 const char *duck_version(void);
