@@ -121,7 +121,7 @@ static void fill_mview(Job *j, const ViewSpec *spec)
 
 /* ---- a new view ---------------------------------------------------------------------------------------------------------------- */
 
-static Status new_table(Job *j, const ViewSpec *spec, Error *err)
+Status job_new_table(Job *j, const ViewSpec *spec, Error *err)
 {
     const IvmColumns *visible = ivm_visible(j->bound.view), *hidden = ivm_hidden(j->bound.view);
     IceSchema *s = arena_new(j->a, IceSchema);
@@ -184,7 +184,7 @@ static Status create_new(Job *j, const ViewSpec *spec, Error *err)
 {
     StrVec written = {0};
 
-    TRY(new_table(j, spec, err));
+    TRY(job_new_table(j, spec, err));
     fill_mview(j, spec);
     j->type = RUN_FULL;
     j->reason = S("first refresh");

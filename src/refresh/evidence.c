@@ -12,6 +12,23 @@ Str evidence_text(Arena *a, const Json *body, Str prev_hash)
     return str_fmt(a, STR_FMT "\n" STR_FMT, STR_ARG(prev_hash), STR_ARG(json_text(a, body)));
 }
 
+bool evidence_sound(Arena *a, Str public_key, const CatEvidence *e)
+{
+    Str sig;
+    return str_eq(e->hash, hash_hex(a, HASH_SHA256, evidence_text(a, e->body, e->prev_hash))) && hex_decode(a, e->signature, &sig) && ed25519_verify(public_key, e->hash, sig);
+}
+
+Str evidence_differs(Arena *a, const CatMview *v, const CatEvidence *e)
+{
+    const Json *view = json_get(e->body, "view");
+
+    if (!str_eq(json_get_str(view, "definition-sha256", (Str){0}), hash_hex(a, HASH_SHA256, v->definition)))
+        return S("definition: it is not the one that was refreshed");
+    if (json_get_bool(view, "managed", 0) != (v->managed != 0))
+        return v->managed ? S("protection: the view is managed now, it was not when it was refreshed") : S("protection: the view was managed when it was refreshed, it is not now");
+    return (Str){0};
+}
+
 static Status add_file(Job *j, Json *list, Str kind, Str path, int64_t records, Error *err)
 {
     Json *f = json_object(j->a);
@@ -124,6 +141,8 @@ static Status body_of(Job *j, const LakeTable *next, const CatEvidence *head, Js
     json_set(j->a, b, "version", json_int(j->a, 1));
     json_set(j->a, b, "sequence", json_int(j->a, head ? head->seq + 1 : 1));
     json_set(j->a, b, "view", view_json(j));
+    if (j->mend)                                       /* the chain begins anew: what was before may be broken */
+        json_set(j->a, b, "restart", json_bool(j->a, 1));
     json_set(j->a, b, "run-id", json_str(j->a, j->run.id));
     json_set(j->a, b, "type", json_str(j->a, j->run.type));
     json_set(j->a, b, "time-ms", json_int(j->a, clock_ms()));

@@ -229,6 +229,8 @@ static Status publish(Job *j, Error *err)
     LakeTable next;
     bool files = j->change.replace_all || j->change.add_data.n || j->change.add_deletes.n || j->change.remove_data.n;
 
+    if (j->mend)
+        return job_mend_publish(j, err);
     TRY(job_publish(j, also, &nalso, err));
     if (files) {
         props_set(j->a, &j->change.summary, S("refresh-state"), job_refresh_state(j));
@@ -252,6 +254,8 @@ static Status execute(Job *j, const RefreshRequest *q, Error *err)
     j->hidden = hidden;
     TRY(view_bind(j->r, j->a, j->c, j->mview.definition, str_eq(j->mview.dialect, S("spark")) ? DIALECT_SPARK : DIALECT_POSTGRES, &catalogs,
                   j->mview.relation_id, &j->bound, err));
+    if (j->mend)
+        TRY(job_mend(j, err));
     TRY(check_columns(j, err));
     TRY(job_decide(j, q->full, err));
     if (j->type == RUN_NONE)
@@ -336,20 +340,22 @@ static void fail_run(Job *j, Running *me, const Error *why)
         log_error(&ignored, "a refresh run could not be recorded", "run", str_z(j->a, j->run.id), NULL);
 }
 
-static Status load(Job *j, int64_t relation_id, Error *err)
+static Status load(Job *j, int64_t relation_id, int full, Error *err)
 {
     CatRelation rel;
 
     TRY(cat_relation_by_id(lake_catalog(j->r->lake), j->a, relation_id, &rel, err));
     TRY(cat_mview_get(lake_catalog(j->r->lake), j->a, relation_id, &j->mview, err));
-    return lake_open_relation(j->r->lake, j->a, &rel, &j->table, err);
+    j->table.relation = rel;
+    TRY(job_examine(j, full, err));
+    return j->mend ? OK : lake_open_relation(j->r->lake, j->a, &rel, &j->table, err);
 }
 
 static Status run_loaded(Job *j, Running *me, const RefreshRequest *q, Error *err)
 {
     CLEANUP(duck_disconnectp) DuckConn *c = NULL;
 
-    TRY(load(j, j->run.relation_id, err));
+    TRY(load(j, j->run.relation_id, q->full, err));
     j->run.status = S("RUNNING");
     j->run.started_ms = clock_ms();
     TRY(save_run(j->r, &j->run, err));

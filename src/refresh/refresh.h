@@ -64,7 +64,7 @@ NODISCARD Status refresh_explain(Refresher *r, Arena *a, const CatMview *v, Str 
 
 /* ---- evidence (design idea 2) ----------------------------------------------------------------------------------------- */
 
-typedef struct VerifyOptions { int deep; int files_only; int quarantine; } VerifyOptions;    /* quarantine: mark a managed view whose evidence does not match */
+typedef struct VerifyOptions { int deep; int files_only; int metadata_only; int quarantine; } VerifyOptions;    /* quarantine: mark a managed view whose evidence does not match; metadata_only: data and delete files are not read */
 typedef struct VerifyReport { int proven; int drifted; Str what; int64_t files, bytes; } VerifyReport;   /* what: "file s3://… : SHA-256 differs", empty when proven */
 /* Checks, in order: hash chain and signatures, pointer, metadata and manifest hashes, file hashes, row count and row hash; deep: the query again on
  * the pinned sources. OK with ret->proven 0 for a mismatch; an error: could not check. Works without a running server. */

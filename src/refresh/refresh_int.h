@@ -57,6 +57,7 @@ typedef struct Job {
     CatRun run;
     CatEvidence evidence;
     int schema_changes;
+    int mend;                         /* the view's own state is not what evidence says: nothing of it is used (repair.c) */
     IceUpdates schema_updates;
 } Job;
 
@@ -79,6 +80,21 @@ bool wide_parse(Str s, __int128 *ret);
 /* The evidence of a state: body, hash and signature. */
 NODISCARD Status evidence_make(Job *j, const LakeTable *next, CatEvidence *ret, Error *err);
 Str evidence_text(Arena *a, const Json *body, Str prev_hash);
+
+/* Is this record as the server signed it? Its place in the chain is another question. */
+bool evidence_sound(Arena *a, Str public_key, const CatEvidence *e);
+/* What the catalog says about the view, against the record: empty when they agree, else what differs. */
+Str evidence_differs(Arena *a, const CatMview *v, const CatEvidence *e);
+NODISCARD Status object_sha256(Arena *a, Store *st, Str uri, Str *hex, int64_t *size, Error *err);
+
+/* ---- create.c ---- */
+NODISCARD Status job_new_table(Job *j, const ViewSpec *spec, Error *err);
+
+/* ---- repair.c ---- */
+/* E_QUARANTINED: the definition is not the one that was refreshed. Sets j->mend when a full refresh must not build on what is there. */
+NODISCARD Status job_examine(Job *j, int full, Error *err);
+NODISCARD Status job_mend(Job *j, Error *err);                   /* j->table.meta: the newest metadata that can be trusted, without snapshots */
+NODISCARD Status job_mend_publish(Job *j, Error *err);
 
 NODISCARD Status hidden_fields(Arena *a, const CatMview *v, IceFields **ret, Error *err);
 Json *hidden_json(Arena *a, const IceFields *fields);

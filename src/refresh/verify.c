@@ -18,12 +18,22 @@ static bool broken(Check *c, Str what)
 
 /* ---- chain ------------------------------------------------------------------------------------------------------------ */
 
+static size_t chain_start(const CatEvidences *chain)
+{
+    for (size_t i = chain->n; i-- > 0;)
+        if (json_get_bool(chain->p[i].body, "restart", 0))
+            return i;
+    return 0;
+}
+
+/* From the newest record that a repair began with: it stands on nothing before it. */
 static Status check_chain(Check *c, bool *bad, Error *err)
 {
-    Str seed, pub, prev = {0}, sig;
+    size_t start = chain_start(&c->chain);
+    Str seed, pub, prev = start ? c->chain.p[start].prev_hash : (Str){0}, sig;
 
     TRY(cat_signing_key(lake_catalog(c->r->lake), c->a, &seed, &pub, err));
-    for (size_t i = 0; i < c->chain.n; i++) {
+    for (size_t i = start; i < c->chain.n; i++) {
         const CatEvidence *e = &c->chain.p[i];
         if (!str_eq(e->prev_hash, prev))
             return *bad = broken(c, str_fmt(c->a, "evidence record %lld: the chain is broken", (long long)e->seq)), OK;
@@ -34,6 +44,13 @@ static Status check_chain(Check *c, bool *bad, Error *err)
         prev = e->hash;
     }
     return OK;
+}
+
+static void check_record(Check *c, const CatEvidence *head, bool *bad)
+{
+    Str what = evidence_differs(c->a, &c->view, head);
+    if (what.n)
+        *bad = broken(c, what);
 }
 
 /* ---- pointer ------------------------------------------------------------------------------------------------------------- */
@@ -53,14 +70,14 @@ static void check_pointer(Check *c, const CatEvidence *head, bool *bad)
 
 /* ---- files ------------------------------------------------------------------------------------------------------------------ */
 
-static Status sha256_of(Check *c, Str uri, Str *hex, int64_t *size, Error *err)
+Status object_sha256(Arena *a, Store *st, Str uri, Str *hex, int64_t *size, Error *err)
 {
     CLEANUP(file_closep) int fd = -1;
     char buf[1 << 16];
     ObjectInfo info;
     ssize_t n;
 
-    TRY(store_open_fd(lake_store(c->r->lake), c->a, uri, &fd, &info, err));
+    TRY(store_open_fd(st, a, uri, &fd, &info, err));
     CLEANUP(hasher_freep) Hasher *h = hasher_new(HASH_SHA256);
     *size = 0;
     while ((n = read(fd, buf, sizeof buf)) > 0) {
@@ -69,7 +86,7 @@ static Status sha256_of(Check *c, Str uri, Str *hex, int64_t *size, Error *err)
     }
     if (n < 0)
         return FAIL(err, E_IO, "'" STR_FMT "' cannot be read", STR_ARG(uri));
-    *hex = hex_encode(c->a, hasher_done(h, c->a));
+    *hex = hex_encode(a, hasher_done(h, a));
     return OK;
 }
 
@@ -78,7 +95,7 @@ static Status check_file(Check *c, const Json *f, bool *bad, Error *err)
     Str path = json_get_str(f, "path", (Str){0}), hex;
     int64_t size;
 
-    Status s = sha256_of(c, path, &hex, &size, err);
+    Status s = object_sha256(c->a, lake_store(c->r->lake), path, &hex, &size, err);
     if (s == E_NOT_FOUND || s == E_IO || s == E_CORRUPT)
         return *bad = broken(c, str_fmt(c->a, "file " STR_FMT ": %s", STR_ARG(path), s == E_NOT_FOUND ? "it is missing" : err->message)), OK;
     TRY(s);
@@ -95,7 +112,8 @@ static Status check_files(Check *c, const CatEvidence *head, bool *bad, Error *e
 {
     const Json *files = json_get(head->body, "files");
     for (size_t i = 0; i < json_len(files) && !*bad; i++)
-        TRY(check_file(c, json_at(files, i), bad, err));
+        if (!c->o->metadata_only || str_starts(json_get_str(json_at(files, i), "kind", (Str){0}), S("m")))
+            TRY(check_file(c, json_at(files, i), bad, err));
     return OK;
 }
 
@@ -205,12 +223,14 @@ static Status check_all(Check *c, Error *err)
     const CatEvidence *head = &vec_last(&c->chain);
     TRY(check_chain(c, &bad, err));
     if (!bad)
+        check_record(c, head, &bad);
+    if (!bad)
         TRY(check_readable(c, &bad, err));
     if (!bad)
         check_pointer(c, head, &bad);
     if (!bad)
         TRY(check_files(c, head, &bad, err));
-    if (bad || c->o->files_only)
+    if (bad || c->o->files_only || c->o->metadata_only)
         return OK;
     TRY(duck_connect(c->r->engine, &conn, err));
     TRY(check_rows(c, conn, head, &bad, err));
