@@ -34,6 +34,7 @@ const ConfigKey config_keys[] = {
     { "schedule.minimum", "600", "least seconds between scheduled refreshes of a view; not below 60", NULL },
     { "scrub.rate", "10485760", "bytes a second re-read to check files of managed views; 0: off", NULL },
     { "refresh.full_share", "0.5", "share of changed source rows beyond which a refresh is full", NULL },
+    { "refresh.rewrite_rows", "50000", "views of up to this many rows are written anew at each change, without delete files", NULL },
     { "root.access_key_id", "", "fixed root access key; empty: made at first start", NULL },
     { "root.secret_access_key", "", "its secret", NULL },
 };
@@ -135,6 +136,7 @@ void config_service(const Config *c, ServiceOptions *o)
                            .schedule_minimum_s = max_i64(60, config_int(c, "schedule.minimum")) };
     if (!str_to_f64(config_get(c, "refresh.full_share"), &o->refresher.full_share))
         o->refresher.full_share = 0.5;
+    o->refresher.rewrite_rows = max_i64(1, config_int(c, "refresh.rewrite_rows"));
 }
 
 int cmd_config(Config *c, Args *args)
