@@ -248,8 +248,8 @@ static Status binary_row(PgCopyIn *c, Arena *a, PgFields *ret, int *has, Error *
     int n = pg_in_i16(&in);
     size_t nulls_cap = 0;
 
-    if (in.bad)
-        return c->at_end && !c->ended ? bad(c, "unexpected end of COPY data", err) : OK;
+    if (in.bad)                                          /* the end may come without a trailer */
+        return c->at_end && in.n ? bad(c, "unexpected end of COPY data", err) : OK;
     if (n == -1) {
         c->ended = 1;
         c->at = c->n;

@@ -298,13 +298,15 @@ static void test_copy_binary(void **state UNUSED)
     vec_push(arena, &columns, ((PgColumn){ .name = S("b"), .type = { .kind = DT_STRING } }));
     pg_copy_header_out(&copy, &o, &columns);
     assert_ok(pg_copy_row_out(&copy, &o, &columns, cells, &err), &err);
-    pg_out_i16(&o, -1);
     for (size_t step = 1; step < 50; step++) {
         PgCopyIn in = { .copy = copy, .columns = &columns, .limit = 1000 };
         int rows = 0;
+        if (step == 25)                                      /* the first half comes without the trailer, as pgx sends it */
+            pg_out_i16(&o, -1);
         for (size_t at = 0; at < o.n; at += step) {
             PgFields f;
             int has = 1;
+            in.at_end = at + step >= o.n;
             assert_ok(pg_copy_feed(&in, str_sub(str_n(o.p, o.n), at, at + step), &err), &err);
             for (;;) {
                 assert_ok(pg_copy_take(&in, arena, &f, &has, &err), &err);
@@ -316,7 +318,7 @@ static void test_copy_binary(void **state UNUSED)
             }
         }
         assert_int_equal(rows, 1);
-        assert_true(in.ended);
+        assert_true(in.ended == (step >= 25));
         pg_copy_in_done(&in);
     }
     pg_out_free(&o);
