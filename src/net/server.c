@@ -228,8 +228,10 @@ static enum MHD_Result feed(HttpExchange *x, const char *data, size_t n)
 {
     if (x->mode != BODY_WORKER) {
         size_t room = x->req.length.has ? (size_t)x->req.length.v - x->have : 0;
-        memcpy(x->body + x->have, data, min_size(n, room));
-        x->have += min_size(n, room);
+        n = min_size(n, room);
+        if (n)
+            memcpy(x->body + x->have, data, n);
+        x->have += n;
         return MHD_YES;
     }
     pthread_mutex_lock(&x->mu);

@@ -43,6 +43,7 @@ static Status read_plain(SigBody *b, char *buf, size_t cap, size_t *n, Error *er
 static Status read_chunked(SigBody *b, char *buf, size_t cap, size_t *n, Error *err);
 static Status step(SigBody *b, Error *err);
 static Status chunk_header(SigBody *b, Error *err);
+static void copy_signature(char *to, Str from);
 static Status chunk_end(SigBody *b, Error *err);
 static Status check_chunk(SigBody *b, Error *err);
 static Status trailer_line(SigBody *b, Error *err);
@@ -73,7 +74,7 @@ Status sig_body_open(HttpRequest *r, const SigClaim *c, Str secret, SigBody **re
         b->key = sig_key(b->a, secret, c->date, c->region, c->service);
         b->scope = sig_scope(b->a, c->date, c->region, c->service);
         b->amz_date = c->amz_date;
-        memcpy(b->previous, c->signature.p, min_size(c->signature.n, SIGNATURE_LEN));
+        copy_signature(b->previous, c->signature);
     }
     if (!b->chunked && hash.n && !str_eq(hash, S("UNSIGNED-PAYLOAD")))
         b->want_sha256 = hash;
@@ -177,9 +178,7 @@ static Status chunk_header(SigBody *b, Error *err)
         b->left = b->left * 16 + (at - digits);
     }
     str_cut(str_trim(extension), '=', &name, &value);
-    memset(b->chunk_signature, 0, SIGNATURE_LEN);
-    if (str_eq(name, S("chunk-signature")))
-        memcpy(b->chunk_signature, value.p, min_size(value.n, SIGNATURE_LEN));
+    copy_signature(b->chunk_signature, str_eq(name, S("chunk-signature")) ? value : (Str){0});
     if (b->chunk_signed) {
         hasher_freep(&b->sha);
         b->sha = hasher_new(HASH_SHA256);
@@ -191,6 +190,13 @@ static Status chunk_header(SigBody *b, Error *err)
     TRY(check_chunk(b, err));
     b->state = AT_TRAILER;
     return OK;
+}
+
+static void copy_signature(char *to, Str from)
+{
+    memset(to, 0, SIGNATURE_LEN);
+    if (from.n)
+        memcpy(to, from.p, min_size(from.n, SIGNATURE_LEN));
 }
 
 static Status chunk_end(SigBody *b, Error *err)
