@@ -425,13 +425,24 @@ Status do_alter_namespace(Run *r, Rows *rows, Error *err)
 {
     SvcCtx ctx;
     SvcCall call = ddl_call(r, &ctx, "ALTER NAMESPACE");
-    SvcPropsChange ch = { .set = r->st->props };
+    SvcPropsChange ch = {0};
     Name n;
 
     rows_command(rows, "ALTER NAMESPACE");
     TRY(name_namespace(r, &r->st->name, &n, err));
-    if (r->st->location.n)
-        props_set(r->a, &ch.set, S("location"), r->st->location);
+    for (size_t i = 0; i < r->st->actions.n; i++) {
+        const AlterAction *x = &r->st->actions.p[i];
+        if (x->kind == AT_SET_LOCATION)
+            props_set(r->a, &ch.set, S("location"), x->location);
+        else if (x->kind == AT_SET_PROPS)
+            for (size_t k = 0; k < x->props.n; k++)
+                props_set(r->a, &ch.set, x->props.p[k].key, x->props.p[k].value);
+        else if (x->kind == AT_UNSET_PROPS)
+            for (size_t k = 0; k < x->props.n; k++)
+                vec_push(r->a, &ch.remove, x->props.p[k].key);
+        else
+            return FAIL(err, E_UNSUPPORTED, "this ALTER NAMESPACE is not supported: properties and location can be changed");
+    }
     return svc_namespace_alter(&call, n.catalog_id, n.namespace, &ch, err);
 }
 

@@ -238,7 +238,7 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
 
 void run_binder(Run *r, Binder *b)
 {
-    *b = (Binder){ .dialect = r->dialect, .ctx = r, .resolve = resolve, .resolve_file = files_resolve, .probe = r->c, .params = r->params, .nparams = r->nparams,
+    *b = (Binder){ .dialect = r->dialect, .text = r->text, .ctx = r, .resolve = resolve, .resolve_file = files_resolve, .probe = r->c, .params = r->params, .nparams = r->nparams,
                    .now_has = 1, .now_us = r->now_us, .current_user = r->ss->principal.arn, .current_catalog = current_catalog(r),
                    .current_namespace = r->ss->namespace, .case_sensitive = setting_on(r->ss, S("spark.sql.caseSensitive")) };
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* query.c - SELECT, and what a statement's columns are without running it. */
+#include "service/call.h"
 #include "service/prune.h"
 
 static void query_columns(Rows *rows, const Query *q)
@@ -86,7 +87,7 @@ static Status describe_by_running(Session *ss, Arena *a, Batch *b, RowColumns *r
     Rows *rows;
 
     if (b->stmts.p[0]->kind == ST_CALL)
-        return OK;
+        return call_describe(a, b->stmts.p[0], ret, err);
     TRY(session_run(ss, b, 0, NULL, 0, &rows, err));
     for (size_t i = 0; i < rows->columns.n; i++) {
         RowColumn c = rows->columns.p[i];

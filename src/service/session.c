@@ -200,6 +200,19 @@ static Status dispatch(Run *r, Rows *rows, Error *err)
     return h(r, rows, err);
 }
 
+/* A stretch of a statement's work under its timeout; the engine's errors are put into the dialect's words. */
+Status watched(Run *r, Rows *rows, StmtHandler work, Error *err)
+{
+    uint64_t ticket = watch_begin(r->svc->watch, r->ss, r->deadline_us);
+    Status s = work(r, rows, err);
+
+    if (watch_end(r->svc->watch, ticket) && s == E_CANCELLED)
+        return FAIL(err, E_TIMEOUT, "canceling statement due to statement timeout");
+    if (s != OK)
+        sql_engine_error(r->dialect, err);
+    return s;
+}
+
 Status session_run(Session *ss, Batch *b, size_t i, const Value *params, size_t nparams, Rows **ret, Error *err)
 {
     Arena *a = arena_create();
@@ -218,10 +231,9 @@ Status session_run(Session *ss, Batch *b, size_t i, const Value *params, size_t 
     if (s == OK) {
         rows->run.st = again.p[i];
         run_attach(ss, rows->run.c);
-        uint64_t ticket = watch_begin(ss->svc->watch, ss);
-        s = dispatch(&rows->run, rows, err);
-        if (watch_end(ss->svc->watch, ticket) && s == E_CANCELLED)
-            s = FAIL(err, E_TIMEOUT, "canceling statement due to statement timeout");
+        rows->run.text = str_sub(b->text, (size_t)again.p[i]->start, (size_t)again.p[i]->end);
+        rows->run.deadline_us = watch_deadline(ss);
+        s = watched(&rows->run, rows, dispatch, err);
         if (s == OK && changes_something(st->kind))
             ss->tx_wrote = ss->tx != 'I';
     }
@@ -248,12 +260,16 @@ bool rows_forgets(const Rows *r, Str *name)
     return st && (st->kind == ST_DEALLOCATE || st->kind == ST_DISCARD);
 }
 
+static Status next_chunk(Run *run UNUSED, Rows *r, Error *err)
+{
+    r->chunk_at = r->chunk_rows = 0;
+    return duck_next(r->result, &r->chunk_rows, err);
+}
+
 static Status next_streamed(Rows *r, Arena *a, Value *cells, int *has, Error *err)
 {
-    if (r->chunk_at == r->chunk_rows) {
-        TRY(duck_next(r->result, &r->chunk_rows, err));
-        r->chunk_at = 0;
-    }
+    if (r->chunk_at == r->chunk_rows)
+        TRY(watched(&r->run, r, next_chunk, err));
     *has = r->chunk_rows > 0;
     for (size_t i = 0; *has && i < r->columns.n; i++)
         cells[i] = duck_value(a, r->result, i, r->chunk_at);

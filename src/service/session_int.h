@@ -39,7 +39,8 @@ typedef struct Run {
     Dialect dialect;                  /* of the statement: the session's, PostgreSQL's for questions to pg_catalog */
     const Value *params;
     size_t nparams;
-    int64_t now_us;
+    int64_t now_us, deadline_us;      /* the statement's fixed time; when it must be over (monotonic), 0: never */
+    Str text;                         /* the whole text that it is part of */
     int catalogs_filled, view_depth;
     VEC(LakeRelation) relations;
     VEC(Prune) prunes;
@@ -94,6 +95,7 @@ NODISCARD Status run_ask(Run *r, Action action, const char *api, const CatRelati
 /* ---- statements: each fills rows ------------------------------------------------------------------------------------------ */
 
 typedef Status (*StmtHandler)(Run *r, Rows *rows, Error *err);
+NODISCARD Status watched(Run *r, Rows *rows, StmtHandler work, Error *err);       /* under the statement's timeout, errors in the dialect's words */
 NODISCARD Status do_query(Run *r, Rows *rows, Error *err);
 NODISCARD Status do_insert(Run *r, Rows *rows, Error *err);
 NODISCARD Status do_delete(Run *r, Rows *rows, Error *err);

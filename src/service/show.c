@@ -132,19 +132,36 @@ static Status show_columns(Run *r, Rows *rows, Error *err)
     return OK;
 }
 
+static Status all_properties(Run *r, const CatRelation *rel, Props *ret, Error *err)
+{
+    LakeTable t;
+    IceView *v;
+
+    if (rel->kind == REL_VIEW) {
+        TRY(ice_view_read(r->a, r->svc->store, rel->metadata_location, &v, err));
+        *ret = v->properties;
+        return OK;
+    }
+    TRY(lake_open_relation(r->svc->lake, r->a, rel, &t, err));
+    TRY(describe_properties(r, &t, ret, err));
+    return rel->kind == REL_MVIEW ? describe_view_properties(r, rel, ret, err) : OK;
+}
+
 static Status show_properties(Run *r, Rows *rows, Error *err)
 {
     Props props = {0};
-    LakeTable t;
+    CatRelation rel;
     Name n;
 
     rows_column(rows, "key", DT_STRING);
     rows_column(rows, "value", DT_STRING);
-    TRY(open_table(r, &r->st->name, &n, &t, err));
-    TRY(run_ask(r, ACT_READ_METADATA, "SHOW TBLPROPERTIES", &t.relation, err));
-    TRY(describe_properties(r, &t, &props, err));
-    if (t.relation.kind == REL_MVIEW)
-        TRY(describe_view_properties(r, &t.relation, &props, err));
+    TRY(name_resolve(r, &r->st->name, &n, err));
+    Status s = cat_relation_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, n.name, &rel, err);
+    if (s == E_NOT_FOUND)
+        return table_not_found(r, &r->st->name, r->st->position, err);
+    TRY(s);
+    TRY(run_ask(r, ACT_READ_METADATA, "SHOW TBLPROPERTIES", &rel, err));
+    TRY(all_properties(r, &rel, &props, err));
     for (size_t i = 0; i < props.n; i++)
         if (!r->st->setting.n || str_eq(props.p[i].key, r->st->setting)) {
             Value *row = rows_row(rows);

@@ -55,7 +55,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-uint64_t watch_begin(Watch *w, Session *ss)
+int64_t watch_deadline(const Session *ss)
 {
     int64_t ms = 0;
     Str v = setting_get(ss, S("statement_timeout"), (Str){0});
@@ -64,11 +64,16 @@ uint64_t watch_begin(Watch *w, Session *ss)
         ms = ss->svc->options.statement_timeout_ms;
     else if (!str_to_i64(v, &ms))
         ms = 0;
-    if (ms <= 0)
+    return ms > 0 ? clock_mono_us() + ms * 1000 : 0;
+}
+
+uint64_t watch_begin(Watch *w, Session *ss, int64_t deadline_us)
+{
+    if (!deadline_us)
         return 0;
     Entry *e = calloc(1, sizeof *e);
     pthread_mutex_lock(&w->lock);
-    *e = (Entry){ .ticket = ++w->serial, .ss = ss, .deadline_us = clock_mono_us() + ms * 1000, .next = w->entries };
+    *e = (Entry){ .ticket = ++w->serial, .ss = ss, .deadline_us = deadline_us, .next = w->entries };
     w->entries = e;
     if (!w->started)
         w->started = pthread_create(&w->thread, NULL, run, w) == 0;

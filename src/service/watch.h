@@ -8,8 +8,10 @@
 typedef struct Watch Watch;
 Watch *watch_new(void);                               /* its thread starts with the first statement that has a timeout */
 void watch_free(Watch *w);
-/* The session's statement_timeout begins to count; 0: there is none. */
-uint64_t watch_begin(Watch *w, Session *ss);
+/* When a statement of this session that begins now must be over (monotonic microseconds); 0: never. */
+int64_t watch_deadline(const Session *ss);
+/* From here to watch_end the session is cancelled at the deadline (0: nothing is watched). */
+uint64_t watch_begin(Watch *w, Session *ss, int64_t deadline_us);
 int watch_end(Watch *w, uint64_t ticket);             /* 1: it fired */
 
 #endif
