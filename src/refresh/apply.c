@@ -320,11 +320,22 @@ static Status apply_plan(Job *j, const IvmPlan *p, Error *err)
     return apply_merge_on_read(j, &cols, deleted, inserted, err);
 }
 
+/* Files changed, but no row that the view reads. */
+static bool nothing_read_changed(const Job *j)
+{
+    for (size_t i = 0; i < j->bound.sources.n; i++)
+        if (j->changes[i].changed)
+            return false;
+    return true;
+}
+
 Status job_incremental(Job *j, Error *err)
 {
     IvmPlan *p;
     int64_t bad;
 
+    if (nothing_read_changed(j))
+        return OK;
     TRY(ivm_plan(j->a, j->bound.view, j->changes, &p, err));
     TRY(run_steps(j, p, err));
     TRY(broken(j, p, &bad, err));
