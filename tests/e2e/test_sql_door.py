@@ -208,6 +208,20 @@ def test_copy(db):
         assert c.execute("SELECT count(*) FROM glue_catalog.door.copied").fetchone() == (3,)
 
 
+def test_copy_lists(db):
+    rows = [([1, None, 3], ["a", 'b"c\\', "NULL", None, "", "x, y]"]), (None, []), ([], None)]
+    with db.connect("materialize") as c:
+        c.execute("CREATE TABLE glue_catalog.door.lists (i int[], t text[])")
+        for how, types in (("", None), ("(FORMAT binary)", ["int4[]", "text[]"])):
+            c.execute("DELETE FROM glue_catalog.door.lists")
+            with c.cursor().copy(f"COPY glue_catalog.door.lists FROM STDIN {how}") as cp:
+                if types:
+                    cp.set_types(types)
+                for r in rows:
+                    cp.write_row(r)
+            assert c.execute("SELECT i, t FROM glue_catalog.door.lists").fetchall() == rows
+
+
 # ---- asyncpg, SQLAlchemy, pgjdbc --------------------------------------------------------------------------------------------
 
 def test_asyncpg(db):
