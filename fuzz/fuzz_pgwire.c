@@ -201,7 +201,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     case 0: copy_in(a, data[1], rest); return 0;
     case 1: value(a, data[1], rest); return 0;
     case 2: scram(a, rest); return 0;
-    case 3: return pg_login_options(a, rest, &options, &err) == OK && 0;
+    case 3:
+        if (pg_login_options(a, rest, &options, &err) == OK)
+            assert(options.n <= rest.n);
+        return 0;
     default: connection(rest); return 0;
     }
 }
