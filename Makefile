@@ -6,12 +6,16 @@ JOBS ?= $(shell nproc)
 DUCKDB := $(CURDIR)/build/duckdb
 CONFIGURE = cmake -G Ninja -S . -DFIRN_DUCKDB=$(DUCKDB)
 
-.PHONY: all setup release dev clang demo test test-long bench fuzz lint fmt tsan install clean
+.PHONY: all setup setup-spark release dev clang demo test test-long bench fuzz lint fmt tsan install clean
 
 all: release
 
 setup:
 	@tools/setup
+
+# For tests/clients/test_spark.py, which `make test-long` runs where this was done.
+setup-spark:
+	@tools/setup-spark
 
 release:
 	@tools/setup --check

@@ -16,7 +16,7 @@ static Action action_of(const char *name)
     static const struct { const char *prefix; Action action; } table[] = {
         { "s3:CreateBucket", ACT_BUCKET_CREATE }, { "s3:DeleteBucketPolicy", ACT_BUCKET_CONFIG }, { "s3:DeleteBucket", ACT_BUCKET_DELETE },
         { "s3:ListAllMyBuckets", ACT_BUCKET_LIST }, { "s3:ListBucket", ACT_OBJECT_LIST }, { "s3:GetBucket", ACT_OBJECT_LIST },
-        { "s3:HeadBucket", ACT_OBJECT_LIST }, { "s3:PutBucket", ACT_BUCKET_CONFIG }, { "s3:DeleteObject", ACT_OBJECT_DELETE },
+        { "s3:HeadBucket", ACT_BUCKET_LIST }, { "s3:PutBucket", ACT_BUCKET_CONFIG }, { "s3:DeleteObject", ACT_OBJECT_DELETE },
         { "s3:GetObject", ACT_OBJECT_GET }, { "s3:ListMultipartUploadParts", ACT_OBJECT_GET }, { "s3:Put", ACT_OBJECT_PUT },
         { "s3:AbortMultipartUpload", ACT_OBJECT_PUT }, { "s3:Get", ACT_OBJECT_LIST }, { "s3:List", ACT_OBJECT_LIST },
     };

@@ -107,6 +107,8 @@ static Status make_dir(Str path, Error *err)
 static Status ensure_bucket(Service *s, Error *err)
 {
     BucketInfo b = { .name = s->options.warehouse_bucket, .owner = cat_account(s->catalog), .region = cat_region(s->catalog), .created_ms = clock_ms() };
+    if (str_chr(b.name, ':') >= 0)                    /* the warehouse is a URI: its owner's matter */
+        return OK;
     Status st = store_bucket_create(s->store, &b, err);
     return st == E_EXISTS ? OK : st;
 }

@@ -174,9 +174,10 @@ static void *listen_main(void *door)
 
     while (!__atomic_load_n(&d->stopping, __ATOMIC_ACQUIRE)) {
         p[0].revents = p[1].revents = 0;
-        if (poll(p, 2, TICK_MS) > 0 && p[0].revents)
+        int ready = poll(p, 2, TICK_MS);
+        reap(d);                                         /* before accepting: what has ended counts no more */
+        if (ready > 0 && p[0].revents)
             accept_one(d);
-        reap(d);
         if (clock_mono_us() - last > TICK_MS * 1000) {
             cancel_gone(d);
             last = clock_mono_us();
