@@ -222,6 +222,8 @@ Status duck_fail(Error *err, duckdb_error_type type, const char *text, const cha
     ptrdiff_t state = type == DUCKDB_ERROR_INVALID_INPUT ? str_find(t, S("SQLSTATE: ")) : -1;
     Status s = status_of(type);
 
+    if (s == E_IO && (str_find(t, S("No space left on device")) >= 0 || str_find(t, S("Disk quota exceeded")) >= 0))
+        s = E_FULL;                                    /* the engine passes errno on as text alone */
     if (state >= 0 && t.n >= (size_t)state + sizeof mark - 1 + 5) {
         Str code = str_sub(t, (size_t)state + sizeof mark - 1, (size_t)state + sizeof mark - 1 + 5);
         s = status_of_sqlstate(code);

@@ -285,8 +285,9 @@ Status refresh_create(Refresher *r, Arena *a, const ViewSpec *spec, RefreshRepor
     CatRelation rel;
     Error absent;
 
-    TRY(duck_connect(r->engine, &c, err));
-    j.c = c;
+    if (!spec->conn)
+        TRY(duck_connect(r->engine, &c, err));
+    j.c = spec->conn ? spec->conn : c;
     TRY(check_definition(&j, spec, err));
     j.run = (CatRun){ .id = uuid_v4(a), .status = S("RUNNING"), .role = spec->definer, .trigger = spec->run_trigger.n ? spec->run_trigger : S("CREATE"),
                       .created_ms = j.started_ms, .started_ms = j.started_ms };

@@ -359,9 +359,10 @@ static Status run_loaded(Job *j, Running *me, const RefreshRequest *q, Error *er
     j->run.status = S("RUNNING");
     j->run.started_ms = clock_ms();
     TRY(save_run(j->r, &j->run, err));
-    TRY(duck_connect(j->r->engine, &c, err));
-    j->c = c;
-    attach(j->r, me, c);
+    if (!q->conn)
+        TRY(duck_connect(j->r->engine, &c, err));
+    j->c = q->conn ? q->conn : c;
+    attach(j->r, me, j->c);
     Status s = execute(j, q, err);
     attach(j->r, me, NULL);
     return s;

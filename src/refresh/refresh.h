@@ -35,6 +35,7 @@ typedef struct ViewSpec {
     Props properties;
     Schedule schedule;
     Str run_trigger;                  /* "CREATE" */
+    DuckConn *conn;                   /* the asker's, who may interrupt it; NULL: one of its own */
 } ViewSpec;
 
 typedef struct RefreshReport {
@@ -47,7 +48,7 @@ typedef struct RefreshReport {
  * With or_replace an existing materialized view keeps its identity (uuid, ARN, schedule) and gets new columns and rows. */
 NODISCARD Status refresh_create(Refresher *r, Arena *a, const ViewSpec *spec, RefreshReport *ret, Error *err);
 
-typedef struct RefreshRequest { int full, no_wait; Str trigger, role; Str run_id; } RefreshRequest;    /* run_id: given by the caller or empty */
+typedef struct RefreshRequest { int full, no_wait; Str trigger, role; Str run_id; DuckConn *conn; } RefreshRequest;    /* run_id: given by the caller or empty; conn: as in ViewSpec */
 NODISCARD Status refresh_run(Refresher *r, Arena *a, int64_t relation_id, const RefreshRequest *q, RefreshReport *ret, Error *err);
 /* Stops a running refresh: E_NOT_FOUND when none runs. */
 NODISCARD Status refresh_stop(Refresher *r, int64_t relation_id, Error *err);
@@ -64,7 +65,14 @@ NODISCARD Status refresh_explain(Refresher *r, Arena *a, const CatMview *v, Str 
 
 /* ---- evidence (design idea 2) ----------------------------------------------------------------------------------------- */
 
-typedef struct VerifyOptions { int deep; int files_only; int metadata_only; int quarantine; } VerifyOptions;    /* quarantine: mark a managed view whose evidence does not match; metadata_only: data and delete files are not read */
+typedef struct VerifyOptions {
+    int deep;
+    int files_only;                   /* rows are not counted and hashed */
+    int metadata_only;                /* data and delete files are not read */
+    int quarantine;                   /* mark a managed view whose evidence does not match */
+    int (*known)(void *ctx, Arena *a, Str path);      /* NULL, or: this file was proven and has not changed since */
+    void *known_ctx;
+} VerifyOptions;
 typedef struct VerifyReport { int proven; int drifted; Str what; int64_t files, bytes; } VerifyReport;   /* what: "file s3://… : SHA-256 differs", empty when proven */
 /* Checks, in order: hash chain and signatures, pointer, metadata and manifest hashes, file hashes, row count and row hash; deep: the query again on
  * the pinned sources. OK with ret->proven 0 for a mismatch; an error: could not check. Works without a running server. */
