@@ -337,6 +337,8 @@ Status job_incremental(Job *j, Error *err)
     if (nothing_read_changed(j))
         return OK;
     TRY(ivm_plan(j->a, j->bound.view, j->changes, &p, err));
+    if (!p->insert_sql.n && !p->delete_sql.n)        /* only sources of a CTE that nobody reads changed */
+        return OK;
     TRY(run_steps(j, p, err));
     TRY(broken(j, p, &bad, err));
     if (bad) {                                       /* (3) */

@@ -12,7 +12,7 @@ EXCEPT, INTERSECT with and without ALL; CTEs; derived tables; nested aggregates;
 full but for the reasons in world.ALLOWED.  The table printed at the end gives the shares by construct.
 
 FIRN_DIFF_CASES and FIRN_DIFF_SEED say how many cases the long test runs (2,000) and where it begins; FIRN_DIFF_SHRINK how many
-seconds a mismatch is made smaller (60).  A mismatch is printed as SQL.  The same seed gives the same world."""
+seconds a mismatch is made smaller (60); FIRN_DIFF_VERBOSE tells more.  A mismatch is printed as SQL.  The same seed gives the same world."""
 import collections
 import os
 import time
@@ -26,6 +26,8 @@ from place import Place
 
 # Views are small here: two of the servers never refresh in full for the cost, one of them keeps rows by delete files, one has the defaults.
 SERVERS = {"rewritten": ["refresh.full_share=1000"], "by files": ["refresh.full_share=1000", "refresh.rewrite_rows=1"], "defaults": []}
+
+VERBOSE = bool(os.environ.get("FIRN_DIFF_VERBOSE"))
 
 
 class Servers:
@@ -90,9 +92,9 @@ def shares(refreshes):
 
 def summary(total, cases, seconds):
     lines = [f"{cases} cases, {len(total.refreshes)} refreshes, {total.by_duck} comparisons with DuckDB, {total.changes} changes "
-             f"({len(total.refused_changes)} refused), {len(total.refused_views)} views refused, {total.errors} refreshes failed as their query does, {seconds:.0f} s"]
+             f"({len(total.refused_changes)} refused), {len(total.refused_views)} views refused, {total.errors} refreshes failed as their query does, {total.unchecked} queries beyond the engine, {seconds:.0f} s"]
     for name, some in (("views refused", [w for _, w in total.refused_views]), ("changes refused", total.refused_changes), ("DuckDB refused", total.duck_refused)):
-        for why, n in collections.Counter(w[:300] for w in some).most_common(12 if os.environ.get("FIRN_DIFF_VERBOSE") else 4):
+        for why, n in collections.Counter(w[:300] for w in some).most_common(20 if VERBOSE else 4):
             lines.append(f"  {name} {n} times: {why}")
     return lines + shares(total.refreshes)
 
@@ -102,8 +104,11 @@ def explore(servers, first, cases):
     while done < cases and len(scripts) < 5:
         kind = kind_of(seed)
         w = world.make(seed, large=kind == "defaults", views=min(world.VIEWS, cases - done))
+        began = time.monotonic()
         out = run(servers, w, kind)
         total.add(out)
+        if VERBOSE:
+            print(f"seed {seed} ({kind}): {len(w.views)} views, {len(out.refreshes)} refreshes, {time.monotonic() - began:.1f} s, {len(out.mismatches)} mismatches", flush=True)
         for m in {m.view.name: m for m in reversed(out.mismatches)}.values():
             if m.what in seen:                     # the same failure of many views is shown once
                 continue

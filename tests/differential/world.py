@@ -4,6 +4,8 @@ import dataclasses
 import random
 import re
 
+import psycopg
+
 import changes
 import compare
 import data
@@ -11,6 +13,8 @@ import queries
 import schema
 
 VIEWS, ROUNDS = 20, 4
+# The engine cannot run every query as it was written, where the plan of the kept view can be run: nothing to compare with.
+ENGINE_LIMITS = ("Unsupported join type for flattening correlated subquery", "Failed to bind column reference")
 ALLOWED = {"cost": "cost", "the view's rows were changed by another writer": "another writer", "has expired": "expired snapshot", "first refresh": "first",
            "the sources did not change": "nothing changed", "was created anew": "source created anew", "the type of a result column was widened": "widened"}
 
@@ -73,6 +77,7 @@ class Outcome:
     changes: int = 0
     by_duck: int = 0                                                   # comparisons with DuckDB's recomputation
     duck_refused: list = dataclasses.field(default_factory=list)
+    unchecked: int = 0                                                 # comparisons with a query that the engine cannot run
     errors: int = 0                                                    # refreshes that failed as the query does
 
     def add(self, other):
@@ -197,7 +202,10 @@ class Run:
         stored = self.place.sql(f"SELECT * FROM {v.full_name()}".replace("@NS@", self.ns))
         try:
             wanted = self.place.sql(v.query.sql().replace("@NS@", self.ns))
-        except Exception as e:
+        except psycopg.Error as e:
+            if any(words in str(e) for words in ENGINE_LIMITS):
+                self.out.unchecked += 1
+                return
             self.out.mismatches.append(Mismatch(v, n, f"the view was kept, the query fails: {str(e).splitlines()[0]}"))
             return
         how = self.out.refreshes[-1] if n else Refresh(v, "CREATE", "")
