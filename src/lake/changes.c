@@ -81,30 +81,113 @@ static Status one_side(ScanBuild *b, const ScanUnit *u, Str live_here, Str live_
     return OK;
 }
 
-/* Both sides' positions live in their own temporary tables: the builder is used twice. */
+/* ---- files that stayed, by position --------------------------------------------------------------------------------- */
+
+/* The builder of each side has temporary tables of positions of its own. */
+typedef struct Stayed { ScanBuild *old, *new; ScanUnits was, is; Str moved; } Stayed;    /* moved: table of (f, pos, w) */
+
+static bool by_position(const ScanUnit *u)
+{
+    for (size_t k = 0; k < u->task->deletes.n; k++)
+        if (u->task->deletes.p[k]->file.content == CONTENT_EQUALITY_DELETES)
+            return false;
+    return true;
+}
+
+static void add_positions(StrBuf *out, const ScanBuild *b)
+{
+    if (b->pos_table.n)
+        sb_fmt(out, "SELECT CAST(f AS BIGINT) AS f, pos FROM " STR_FMT, STR_ARG(b->pos_table));
+    if (b->pos_table.n && b->dv_table.n)
+        sb_addc(out, " UNION ");
+    if (b->dv_table.n)
+        sb_fmt(out, "SELECT f, pos FROM " STR_FMT, STR_ARG(b->dv_table));
+    if (!b->pos_table.n && !b->dv_table.n)
+        sb_addc(out, "SELECT CAST(NULL AS BIGINT) AS f, CAST(NULL AS BIGINT) AS pos WHERE false");
+}
+
+/* Positions deleted on one side only: w -1 for rows that went, 1 for rows that came back. */
+static Status moved_positions(Stayed *s, Error *err)
+{
+    ScanBuild *b = s->new;
+    StrBuf old = sb_new(b->a), new = sb_new(b->a);
+
+    add_positions(&old, s->old);
+    add_positions(&new, s->new);
+    s->moved = str_fmt(b->a, "__mv%llu", (unsigned long long)lake_serial(b->lake));
+    vec_push(b->a, &b->ret->temp_tables, s->moved);
+    return duck_exec(b->c, str_fmt(b->a, "CREATE TEMP TABLE " STR_FMT " AS SELECT f, pos, CAST(sum(w) AS BIGINT) AS w FROM (SELECT f, pos, 1 AS w FROM (" STR_FMT
+                                   ") UNION ALL SELECT f, pos, -1 AS w FROM (" STR_FMT ")) GROUP BY f, pos HAVING sum(w) <> 0",
+                                   STR_ARG(s->moved), STR_ARG(sb_str(&old)), STR_ARG(sb_str(&new))), err);
+}
+
+/* The rows of one file that moved in one direction: the bounds let the reader skip, the list picks. */
+static Status moved_rows(Stayed *s, const ScanUnit *u, int64_t w, int64_t n, int64_t first, int64_t last, StrVec *selects, Error *err)
+{
+    ScanBuild *b = s->new;
+    Str sql, weight = str_fmt(b->a, ", CAST(%lld AS BIGINT) AS __w", (long long)w), list = {0};
+
+    if (last - first + 1 != n)
+        list = str_fmt(b->a, " AND r.file_row_number IN (SELECT d.pos FROM " STR_FMT " d WHERE d.f = %d AND d.w = %lld)", STR_ARG(s->moved), u->index, (long long)w);
+    Str cond = str_fmt(b->a, "r.file_row_number BETWEEN %lld AND %lld" STR_FMT, (long long)first, (long long)last, STR_ARG(list));
+    TRY(scan_select(b, &u, 1, weight, cond, &sql, err));
+    vec_push(b->a, selects, sql);
+    b->ret->rows_upper += n;
+    return OK;
+}
+
+static Status moved_files(Stayed *s, StrVec *selects, Error *err)
+{
+    CLEANUP(duck_result_freep) DuckResult *r = NULL;
+    Arena *a = s->new->a;
+    size_t n;
+
+    TRY(duck_query(s->new->c, str_fmt(a, "SELECT f, w, count(*), min(pos), max(pos) FROM " STR_FMT " GROUP BY f, w ORDER BY f, w", STR_ARG(s->moved)), &r, err));
+    for (;;) {
+        TRY(duck_next(r, &n, err));
+        if (!n)
+            return OK;
+        for (size_t i = 0; i < n; i++) {
+            const ScanUnit *u = &s->is.p[duck_value(a, r, 0, i).integer];
+            if (by_position(u) && by_position(&s->was.p[u->index]))
+                TRY(moved_rows(s, u, duck_value(a, r, 1, i).integer, duck_value(a, r, 2, i).integer, duck_value(a, r, 3, i).integer, duck_value(a, r, 4, i).integer, selects, err));
+        }
+    }
+}
+
+/* Equality deletes on either side: the file is read whole, twice. */
+static Status by_condition(Stayed *s, size_t i, StrVec *selects, Error *err)
+{
+    const ScanUnit *was = &s->was.p[i], *is = &s->is.p[i];
+    Str live_was, live_is;
+
+    TRY(scan_live(s->old, was, &live_was, err));
+    TRY(scan_live(s->new, is, &live_is, err));
+    TRY(one_side(s->old, was, live_was, live_is, ", CAST(-1 AS BIGINT) AS __w", selects, err));
+    TRY(one_side(s->new, is, live_is, live_was, ", CAST(1 AS BIGINT) AS __w", selects, err));
+    s->new->ret->rows_upper += is->task->data->file.record_count;
+    return OK;
+}
+
 static Status other_deletes(ScanBuild *b, const Sides *s, StrVec *selects, Error *err)
 {
     ScanBuild bo = *b, bn = *b;
-    ScanUnits old = {0}, new = {0};
+    Stayed st = { .old = &bo, .new = &bn };
     int64_t rows = b->ret->rows_upper;
 
     if (!s->stayed_old.tasks.n)
         return OK;
     bo.pos_table = bo.dv_table = bn.pos_table = bn.dv_table = (Str){0};
-    TRY(scan_units(&bo, &s->stayed_old, NULL, &old, err));
-    TRY(scan_units(&bn, &s->stayed_new, NULL, &new, err));
-    TRY(scan_positions(&bo, &old, err));
-    TRY(scan_positions(&bn, &new, err));
+    TRY(scan_units(&bo, &s->stayed_old, NULL, &st.was, err));
+    TRY(scan_units(&bn, &s->stayed_new, NULL, &st.is, err));
+    TRY(scan_positions(&bo, &st.was, err));
+    TRY(scan_positions(&bn, &st.is, err));
     b->ret->rows_upper = rows;
-    for (size_t i = 0; i < old.n; i++) {
-        Str was, is;
-        TRY(scan_live(&bo, &old.p[i], &was, err));
-        TRY(scan_live(&bn, &new.p[i], &is, err));
-        TRY(one_side(&bo, &old.p[i], was, is, ", CAST(-1 AS BIGINT) AS __w", selects, err));
-        TRY(one_side(&bn, &new.p[i], is, was, ", CAST(1 AS BIGINT) AS __w", selects, err));
-        for (size_t k = 0; k < new.p[i].task->deletes.n; k++)
-            b->ret->rows_upper += new.p[i].task->deletes.p[k]->file.record_count;
-    }
+    TRY(moved_positions(&st, err));
+    TRY(moved_files(&st, selects, err));
+    for (size_t i = 0; i < st.is.n; i++)
+        if (!by_position(&st.is.p[i]) || !by_position(&st.was.p[i]))
+            TRY(by_condition(&st, i, selects, err));
     return OK;
 }
 

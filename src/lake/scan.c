@@ -173,7 +173,7 @@ static Status load_position_files(ScanBuild *b, const ScanUnits *units, Error *e
     b->pos_table = str_fmt(b->a, "__pd%llu", (unsigned long long)lake_serial(b->lake));
     vec_push(b->a, &b->ret->temp_tables, b->pos_table);
     Str sql = str_fmt(b->a, "CREATE TEMP TABLE " STR_FMT " AS SELECT DISTINCT m.f AS f, d.pos AS pos FROM read_parquet([" STR_FMT "], filename = true, "
-                      "hive_partitioning = false) d JOIN (VALUES " STR_FMT ") m(dl, path, f) ON d.filename = m.dl AND d.file_path = m.path",
+                      "hive_partitioning = false) d JOIN (VALUES " STR_FMT ") m(dl, path, f) ON d.filename = m.dl AND d.file_path = m.path WHERE d.pos IS NOT NULL",
                       STR_ARG(b->pos_table), STR_ARG(sb_str(&files)), STR_ARG(sb_str(&map)));
     TRY_CTX(duck_exec(b->c, sql, err), err, "reading position deletes");
     return OK;
@@ -231,9 +231,10 @@ Status scan_positions(ScanBuild *b, const ScanUnits *units, Error *err)
 
 /* ---- live rows ------------------------------------------------------------------------------------------------------------- */
 
+/* Not a correlated NOT EXISTS: the engine answers that six times slower. `pos` is never null, so both say the same. */
 static void and_not_in(StrBuf *out, Str table, int index)
 {
-    sb_fmt(out, "%sNOT EXISTS (SELECT 1 FROM " STR_FMT " d WHERE d.f = %d AND d.pos = r.file_row_number)", out->n ? " AND " : "", STR_ARG(table), index);
+    sb_fmt(out, "%sr.file_row_number NOT IN (SELECT d.pos FROM " STR_FMT " d WHERE d.f = %d)", out->n ? " AND " : "", STR_ARG(table), index);
 }
 
 static const IceField *field_anywhere(const IceMetadata *m, int32_t id)
