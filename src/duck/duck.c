@@ -215,6 +215,18 @@ static Status status_of_sqlstate(Str state)
     return str_eq(state, S("22012")) ? E_DIVISION : E_INVALID;
 }
 
+/* What the engine throws without a kind of its own. */
+static Status status_of_text(Str t)
+{
+    static const struct { const char *words; Status status; } known[] = {
+        { "Max expression depth limit", E_LIMIT }, { "TProtocolException", E_CORRUPT }, { "Prefetch registered for bytes outside file", E_CORRUPT },
+    };
+    for (size_t i = 0; i < COUNT_OF(known); i++)
+        if (str_find(t, str_c(known[i].words)) >= 0)
+            return known[i].status;
+    return E_INTERNAL;
+}
+
 Status duck_fail(Error *err, duckdb_error_type type, const char *text, const char *origin)
 {
     static const char mark[] = "SQLSTATE: ";
@@ -224,6 +236,8 @@ Status duck_fail(Error *err, duckdb_error_type type, const char *text, const cha
 
     if (s == E_IO && (str_find(t, S("No space left on device")) >= 0 || str_find(t, S("Disk quota exceeded")) >= 0))
         s = E_FULL;                                    /* the engine passes errno on as text alone */
+    if (s == E_INTERNAL)
+        s = status_of_text(t);
     if (state >= 0 && t.n >= (size_t)state + sizeof mark - 1 + 5) {
         Str code = str_sub(t, (size_t)state + sizeof mark - 1, (size_t)state + sizeof mark - 1 + 5);
         s = status_of_sqlstate(code);

@@ -165,6 +165,19 @@ static void forget_if_full(LayoutCache *c)
     c->by_path = map_new(c->arena);                /* layouts stay: others may hold them (2) */
 }
 
+/* Whatever the engine calls it: a data file that cannot be read is corrupt. */
+static Status read_or_corrupt(Arena *a, DuckConn *c, const StrVec *paths, SchemaRows *rows, Error *err)
+{
+    Error why;
+    Status s = read_rows(a, c, paths, rows, &why);
+
+    if (s == E_INTERNAL || s == E_INVALID)
+        return error_set(err, E_CORRUPT, why.origin, "%s", why.message);
+    if (s != OK)
+        *err = why;
+    return s;
+}
+
 Status lake_layouts(Lake *l, Arena *a, DuckConn *c, const StrVec *paths, FileLayout **ret, Error *err)
 {
     LayoutCache *cache = l->layouts;
@@ -178,7 +191,7 @@ Status lake_layouts(Lake *l, Arena *a, DuckConn *c, const StrVec *paths, FileLay
             vec_push(a, &unknown, paths->p[i]);
     pthread_mutex_unlock(&cache->lock);
     if (unknown.n)
-        TRY_CTX(read_rows(a, c, &unknown, &rows, err), err, "reading the columns of %zu data file(s)", unknown.n);
+        TRY_CTX(read_or_corrupt(a, c, &unknown, &rows, err), err, "reading the columns of %zu data file(s)", unknown.n);
 
     pthread_mutex_lock(&cache->lock);
     store_layouts(cache, &rows);

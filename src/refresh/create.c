@@ -267,9 +267,9 @@ static Status replace(Job *j, const ViewSpec *spec, const CatRelation *rel, Erro
 
 /* ---- entry -------------------------------------------------------------------------------------------------------------------------- */
 
-static Status check_definition(Job *j, const ViewSpec *spec, Error *err)
+static Status check_definition(Job *j, const ViewSpec *spec, int64_t self, Error *err)
 {
-    TRY(view_bind(j->r, j->a, j->c, spec->definition, spec->dialect, &spec->catalogs, -1, &j->bound, err));
+    TRY(view_bind(j->r, j->a, j->c, spec->definition, spec->dialect, &spec->catalogs, self, &j->bound, err));
     TRY(sql_check_definition(j->a, j->bound.query, err));
     TRY(unique_names(ivm_visible(j->bound.view), err));
     if (j->bound.sources.n > 10)
@@ -288,10 +288,10 @@ Status refresh_create(Refresher *r, Arena *a, const ViewSpec *spec, RefreshRepor
     if (!spec->conn)
         TRY(duck_connect(r->engine, &c, err));
     j.c = spec->conn ? spec->conn : c;
-    TRY(check_definition(&j, spec, err));
     j.run = (CatRun){ .id = uuid_v4(a), .status = S("RUNNING"), .role = spec->definer, .trigger = spec->run_trigger.n ? spec->run_trigger : S("CREATE"),
                       .created_ms = j.started_ms, .started_ms = j.started_ms };
     Status there = cat_relation_get(lake_catalog(r->lake), a, spec->catalog, spec->namespace, spec->name, &rel, &absent);
+    TRY(check_definition(&j, spec, there == OK ? rel.id : -1, err));
     if (there == OK && !spec->or_replace)
         return FAIL(err, E_EXISTS, "Table already exists: " STR_FMT "." STR_FMT, STR_ARG(spec->namespace), STR_ARG(spec->name));
     if (there == OK && rel.kind != REL_MVIEW)

@@ -106,20 +106,28 @@ bool bind_name_eq(const Bind *b, Str x, Str y)
 
 /* ---- output names -------------------------------------------------------------------------------------------- */
 
+/* The next number to try behind each name: thousands of columns of one name cost no more than thousands of names. */
+static int *next_suffix(Bind *b, Map *suffixes, Str name)
+{
+    int *k = map_get(suffixes, name);
+
+    if (!k) {
+        k = arena_new(b->a, int);
+        *k = 2;
+        map_put(suffixes, name, k);
+    }
+    return k;
+}
+
 void bind_engine_names(Bind *b, BoundColumns *cols)
 {
-    Map seen = map_new(b->a);
+    Map taken = map_new(b->a), suffixes = map_new(b->a);
 
-    for (size_t i = 0; i < cols->n; i++)
-        map_put(&seen, str_lower(b->a, cols->p[i].name), cols);
-    Map taken = map_new(b->a);
     for (size_t i = 0; i < cols->n; i++) {
         Str name = cols->p[i].name.n ? cols->p[i].name : S("_");
-        for (int k = 2; map_has(&taken, str_lower(b->a, name)); k++) {
-            name = str_fmt(b->a, STR_FMT "_%d", STR_ARG(cols->p[i].name), k);
-            if (map_has(&seen, str_lower(b->a, name)) && !map_has(&taken, str_lower(b->a, name)))
-                continue;
-        }
+        int *k = next_suffix(b, &suffixes, str_lower(b->a, cols->p[i].name));
+        while (map_has(&taken, str_lower(b->a, name)))
+            name = str_fmt(b->a, STR_FMT "_%d", STR_ARG(cols->p[i].name), (*k)++);
         map_put(&taken, str_lower(b->a, name), cols);
         cols->p[i].engine = name;
     }
