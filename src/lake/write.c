@@ -87,6 +87,9 @@ Status lake_transform_sql(Arena *a, const IceTransform *t, const IceType *source
     return FAIL(err, E_UNSUPPORTED, "firn cannot write partitions by '" STR_FMT "'", STR_ARG(t->text));
 }
 
+/* A file that the engine wrote into the scratch folder. */
+typedef struct FreshFile { LakeFile lf; Str local; int stored; } FreshFile;
+
 typedef struct WriteJob {
     Lake *lake;
     Arena *a;
@@ -97,6 +100,7 @@ typedef struct WriteJob {
     VEC(IceType *) partition_types;
     StrVec partition_sql;             /* text of each partition value, over the file's columns */
     Str dir;                          /* scratch folder of this write, "" until made */
+    VEC(FreshFile) fresh;
     LakeFiles *files;
     int64_t rows;
 } WriteJob;
@@ -329,33 +333,92 @@ static Status check_required(const WriteJob *j, const IceFile *f, Error *err)
 
 /* ---- adopting ------------------------------------------------------------------------------------------------------------------------ */
 
-static Status adopt(WriteJob *j, const Value *row, Error *err)
+/* What a file will be called and hold; its bytes are adopted afterwards. */
+static Status describe(WriteJob *j, const Value *row, Error *err)
 {
     LakeFile lf = { .file = { .content = CONTENT_DATA, .format = S("PARQUET"), .spec_id = j->spec->id } };
-    ObjectInfo info;
 
     lf.file.record_count = row[1].integer;
-    if (!lf.file.record_count) {
-        unlink(str_z(j->a, row[0].string));
-        return OK;
-    }
+    if (!lf.file.record_count)
+        return OK;                                   /* an empty file stays in the scratch folder, which is removed */
     column_stats(j, &lf.file, &row[4]);
     TRY(partition_tuple(j, &lf.file, row[0].string, &row[5], err));
     TRY(check_required(j, &lf.file, err));
     Str path = ice_partition_path(j->a, j->spec, j->w->schema, lf.file.partition);
-    Str name = str_fmt(j->a, "%05zu-0-" STR_FMT ".parquet", j->files->n, STR_ARG(uuid_v4(j->a)));
+    Str name = str_fmt(j->a, "%05zu-0-" STR_FMT ".parquet", j->fresh.n, STR_ARG(uuid_v4(j->a)));
     lf.file.path = ice_data_location(j->a, j->w->table->meta, path, name);
-    TRY(store_adopt(j->lake->store, lf.file.path, row[0].string, j->a, &info, err));
-    lf.file.size = info.size;
-    lf.sha256 = str_dup(j->a, info.sha256);
     if (j->w->table->meta->default_order_id == 0)
         lf.file.sort_order_id = SOME_I32(0);
-    vec_push(j->a, j->files, lf);
-    j->rows += lf.file.record_count;
+    vec_push(j->a, &j->fresh, ((FreshFile){ .lf = lf, .local = str_dup(j->a, row[0].string) }));
     return OK;
 }
 
-static Status adopt_all(WriteJob *j, DuckResult *r, Error *err)
+/* Threads that take the next file each: the store commits what arrives together in one transaction. */
+enum { ADOPTERS = 8 };
+
+typedef struct Adopters { WriteJob *j; pthread_mutex_t lock; size_t next, done; Status status; Error err; } Adopters;
+
+static FreshFile *take_fresh(Adopters *ad)
+{
+    pthread_mutex_lock(&ad->lock);
+    FreshFile *f = ad->status == OK && ad->next < ad->j->fresh.n ? &ad->j->fresh.p[ad->next++] : NULL;
+    pthread_mutex_unlock(&ad->lock);
+    return f;
+}
+
+static void adopted(Adopters *ad, FreshFile *f, Status s, const ObjectInfo *info, const Error *err)
+{
+    pthread_mutex_lock(&ad->lock);
+    if (s == OK) {
+        f->lf.file.size = info->size;
+        f->lf.sha256 = str_dup(ad->j->a, info->sha256);
+        f->stored = 1;
+    } else if (ad->status == OK) {
+        ad->status = s;
+        ad->err = *err;
+    }
+    pthread_mutex_unlock(&ad->lock);
+}
+
+static void *adopt_some(void *arg)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Adopters *ad = arg;
+
+    for (FreshFile *f; (f = take_fresh(ad)); ) {
+        ObjectInfo info = {0};
+        Error err;
+        Status s = store_adopt(ad->j->lake->store, f->lf.file.path, f->local, a, &info, &err);
+        adopted(ad, f, s, &info, &err);
+    }
+    return NULL;
+}
+
+static Status adopt_fresh(WriteJob *j, Error *err)
+{
+    Adopters ad = { .j = j };
+    pthread_t threads[ADOPTERS];
+    size_t n = 0, want = min_size(j->fresh.n, ADOPTERS);
+
+    pthread_mutex_init(&ad.lock, NULL);
+    while (want > 1 && n < want - 1 && pthread_create(&threads[n], NULL, adopt_some, &ad) == 0)
+        n++;
+    adopt_some(&ad);
+    while (n)
+        pthread_join(threads[--n], NULL);
+    pthread_mutex_destroy(&ad.lock);
+    for (size_t i = 0; i < j->fresh.n; i++) {
+        if (!j->fresh.p[i].stored)
+            continue;
+        vec_push(j->a, j->files, j->fresh.p[i].lf);   /* also after an error: the caller discards them */
+        j->rows += j->fresh.p[i].lf.file.record_count;
+    }
+    if (ad.status != OK)
+        *err = ad.err;
+    return ad.status;
+}
+
+static Status describe_all(WriteJob *j, DuckResult *r, Error *err)
 {
     size_t n;
     for (;;) {
@@ -366,7 +429,7 @@ static Status adopt_all(WriteJob *j, DuckResult *r, Error *err)
             Value row[6];
             for (size_t k = 0; k < COUNT_OF(row) && k < duck_ncols(r); k++)
                 row[k] = duck_value(j->a, r, k, i);
-            TRY(adopt(j, row, err));
+            TRY(describe(j, row, err));
         }
     }
 }
@@ -382,8 +445,9 @@ static Status run(WriteJob *j, Str sql, Error *err)
     TRY(copy_sql(j, sql, &copy, err));
     if (mkdir(j->dir.p, 0700) != 0)
         return FAIL_ERRNO(err, "making scratch folder '%s'", j->dir.p);
-    TRY(duck_query(j->c, copy, &r, err));
-    return adopt_all(j, r, err);
+    TRY(duck_query_held(j->c, copy, &r, err));        /* held: long partition values are asked for on the same connection */
+    TRY(describe_all(j, r, err));
+    return adopt_fresh(j, err);
 }
 
 Status lake_write(Lake *l, Arena *a, DuckConn *c, const LakeWrite *w, Str sql, LakeFiles *files, int64_t *rows, Error *err)
