@@ -134,49 +134,50 @@ Status open_table(Run *r, const StrVec *parts, Name *name, LakeTable *ret, Error
 
 /* ---- for the binder -------------------------------------------------------------------------------------------------------- */
 
-static Status constant_i64(Run *r, Expr *e, const char *what, int64_t *ret, Str *text, Error *err)
+/* A snapshot's id, or the name of a branch or tag. */
+static Status version_of(const Expr *e, LakeName *n, Error *err)
 {
-    (void)r;
-    if (e->kind == EX_LITERAL && e->value.kind == DT_STRING) {
-        *text = e->value.string;
+    if (e->kind == EX_LITERAL && e->value.kind == DT_STRING && e->value.string.n) {
+        n->ref = e->value.string;
         return OK;
     }
-    if (e->kind == EX_LITERAL && (e->value.kind == DT_INT32 || e->value.kind == DT_INT64 || e->value.kind == DT_TIMESTAMP || e->value.kind == DT_TIMESTAMPTZ)) {
-        *ret = e->value.integer;
-        *text = (Str){0};
+    if (e->kind == EX_LITERAL && (e->value.kind == DT_INT32 || e->value.kind == DT_INT64)) {
+        n->version = SOME_I64(e->value.integer);
         return OK;
     }
-    RAISE(err, E_INVALID, "%s AS OF needs a constant", what);
+    RAISE(err, E_INVALID, "VERSION AS OF needs a constant: a snapshot's id, or the name of a branch or tag");
     err->position = e->position;
     return E_INVALID;
+}
+
+/* The binder has made it a TIMESTAMPTZ without columns: '2026-01-01', current_timestamp() - INTERVAL 1 DAY, … */
+static Status timestamp_of(Run *r, const Expr *e, LakeName *n, Error *err)
+{
+    Printer p = run_printer(r);
+    int64_t ms = 0;
+    bool has = false;
+    Str text;
+
+    TRY(sql_print_expr(r->a, &p, e, &text, err));
+    TRY_CTX(duck_scalar_i64(r->c, str_fmt(r->a, "SELECT epoch_ms(" STR_FMT ")", STR_ARG(text)), &ms, &has, err), err, "TIMESTAMP AS OF");
+    if (!has) {
+        RAISE(err, E_INVALID, "TIMESTAMP AS OF needs a time, not NULL");
+        err->position = e->position;
+        return E_INVALID;
+    }
+    n->timestamp_ms = SOME_I64(ms);
+    return OK;
 }
 
 static Status time_travel(Run *r, const TableRef *ref, LakeName *n, Error *err)
 {
     const AsOf *as = &ref->as_of;
-    int64_t v = 0;
-    Str text = {0};
 
     if (as->branch.n)
         n->ref = as->branch;
-    if (as->version) {
-        TRY(constant_i64(r, as->version, "VERSION", &v, &text, err));
-        if (text.n)
-            n->ref = text;
-        else
-            n->version = SOME_I64(v);
-    }
-    if (as->timestamp) {
-        TRY(constant_i64(r, as->timestamp, "TIMESTAMP", &v, &text, err));
-        int64_t ms = v / 1000;
-        if (text.n) {
-            Str sql = str_fmt(r->a, "SELECT epoch_ms(CAST(" STR_FMT " AS TIMESTAMPTZ))", STR_ARG(sql_lit_str(r->a, text)));
-            bool has;
-            TRY_CTX(duck_scalar_i64(r->c, sql, &ms, &has, err), err, "TIMESTAMP AS OF");
-        }
-        n->timestamp_ms = SOME_I64(ms);
-    }
-    return OK;
+    if (as->version)
+        TRY(version_of(as->version, n, err));
+    return as->timestamp ? timestamp_of(r, as->timestamp, n, err) : OK;
 }
 
 static Status resolve_pg(Run *r, Arena *a, const TableRef *ref, BoundTable **ret, Error *err)
@@ -233,7 +234,10 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
         return bind_refreshes(r, a, t, &n, ret, err);
     LakeName ln = { .catalog_name = n.catalog_name, .namespace = n.namespace, .name = n.name, .metadata_table = n.metadata_table, .ref = n.ref };
     TRY(time_travel(r, ref, &ln, err));
-    return lake_bind_table(r->svc->lake, a, t, &ln, ret, err);
+    s = lake_bind_table(r->svc->lake, a, t, &ln, ret, err);
+    if (s == E_NOT_FOUND)                                    /* the table is there; what lacks is a snapshot, or a metadata table */
+        s = err->code = E_INVALID;
+    return s;
 }
 
 void run_binder(Run *r, Binder *b)

@@ -225,7 +225,7 @@ static Status bind_struct(Bind *b, Expr *e)
     t.names = arena_array(b->a, Str, e->args.n + 1);
     for (size_t i = 0; i < e->args.n; i++) {
         Str name = i < e->name.n ? e->name.p[i] : S("");
-        if (ty_unknown(&e->args.p[i]->type))
+        if (ty_unknown(&e->args.p[i]->type) && (!b->spark || e->args.p[i]->kind == EX_PARAM))      /* Spark: void, which fits every type */
             bind_to(b, &e->args.p[i], ty(DT_STRING));
         t.children[i] = e->args.p[i]->type;
         t.names[i] = name.n ? name : str_fmt(b->a, b->spark ? "col%zu" : "f%zu", i + 1);

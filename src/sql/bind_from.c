@@ -78,6 +78,8 @@ static Status bind_as_of(Bind *b, TableRef *t)
         TRY(bind_expr(b, &none, &t->as_of.version));
     if (t->as_of.timestamp) {
         TRY(bind_expr(b, &none, &t->as_of.timestamp));
+        if (b->spark && ty_is_integer(&t->as_of.timestamp->type))                                  /* seconds since 1970 */
+            t->as_of.timestamp = bx_call(b->a, "timestamp_seconds", "to_timestamp($1)", ty(DT_TIMESTAMPTZ), t->as_of.timestamp, NULL);
         TRY(bind_coerce(b, &t->as_of.timestamp, ty(DT_TIMESTAMPTZ), "TIMESTAMP AS OF"));
     }
     return OK;

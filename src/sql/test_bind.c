@@ -380,6 +380,7 @@ static void nested(void **state)
         { PG, "SELECT 2 = ANY(ARRAY[1, 2]), 3 = ALL(ARRAY[3, 4]), (ARRAY[7, 8])[1]", "true|false|7", NULL },
         { SP, "SELECT collect_list(dept), collect_set(dept), count(DISTINCT dept) FROM emp WHERE dept = 20 OR dept IS NULL", "[20]|[20]|1", "array<int>,array<int>,bigint" },
         { SP, "SELECT transform(array(1, 2), x -> x + 1), filter(array(1, 2, 3), x -> x > 1), exists(array(1, 2), x -> x = 2)", "[2, 3]|[2, 3]|true", "array<int>,array<int>,boolean" },
+        { SP, "SELECT typeof(named_struct('p', NULL)), array(named_struct('p', NULL), named_struct('p', 1))[0].p", "struct<p:void>|NULL", "string,int" },
         { SP, "SELECT named_struct('a', 1, 'b', 'x').b, struct(1, 2).col2, map('k', 1)['k'], array(1, 2.5)[1]", "x|2|1|2.5", NULL },
         { SP, "SELECT sort_array(array(3, 1, NULL)), array_distinct(array(1, 1, 2)), slice(array(1, 2, 3), -2, 2), array_join(array('a', 'b'), '-')", "[NULL, 1, 3]|[1, 2]|[2, 3]|a-b", NULL },
         { SP, "SELECT sequence(DATE'2024-01-30', DATE'2024-02-01'), sequence(3, 1), array_repeat('a', 2), repeat('ab', -1), space(2)", "[2024-01-30, 2024-01-31, 2024-02-01]|[3, 2, 1]|[a, a]||  ", "array<date>,array<int>,array<string>,string,string" },

@@ -62,8 +62,15 @@ def test_time_travel_and_metadata_tables(server, ns):
     assert [r[0] for r in server.sql(f"SELECT operation FROM {t}.snapshots ORDER BY committed_at")] == ["append", "append"]
     for m in ("files", "manifests", "partitions", "entries", "metadata_log_entries", "all_data_files"):
         assert server.sql(f"SELECT count(*) FROM {t}.{m}")[0][0] >= 1
-    with pytest.raises(psycopg.Error):
+    with pytest.raises(psycopg.Error, match="Cannot find snapshot with ID 12345"):
         server.sql(f"SELECT * FROM {t} VERSION AS OF 12345")
+    for when, n in [("'2099-01-01'", 2), ("DATE'2099-01-01'", 2), ("4102444800", 2), ("current_timestamp() + INTERVAL 1 DAY", 2)]:
+        assert server.sql(f"SELECT count(*) FROM {t} TIMESTAMP AS OF {when}") == [(n,)]
+    made = server.sql(f"SELECT committed_at FROM {t}.snapshots ORDER BY committed_at")[0][0]
+    assert server.sql(f"SELECT * FROM {t} TIMESTAMP AS OF '{made}'") == [(1,)]
+    for when, why in [("'2001-01-01'", "older than the given time"), ("current_timestamp() - INTERVAL 1 DAY", "older than the given time"), ("NULL", "not NULL"), ("'junk'", "junk")]:
+        with pytest.raises(psycopg.Error, match=why):
+            server.sql(f"SELECT * FROM {t} TIMESTAMP AS OF {when}")
 
 
 def test_views(server, ns):
