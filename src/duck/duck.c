@@ -220,6 +220,7 @@ static Status status_of_text(Str t)
 {
     static const struct { const char *words; Status status; } known[] = {
         { "Max expression depth limit", E_LIMIT }, { "TProtocolException", E_CORRUPT }, { "Prefetch registered for bytes outside file", E_CORRUPT },
+        { "Out of buffer", E_CORRUPT }, { "don't know what type", E_CORRUPT }, { "invalid TType", E_CORRUPT }, { "Corrupted file?", E_CORRUPT },
     };
     for (size_t i = 0; i < COUNT_OF(known); i++)
         if (str_find(t, str_c(known[i].words)) >= 0)

@@ -38,9 +38,12 @@ uint64_t lake_serial(Lake *l)
 Status lake_open_relation(Lake *l, Arena *a, const CatRelation *r, LakeTable *ret, Error *err)
 {
     ret->relation = *r;
-    TRY_CTX(ice_metadata_read(a, l->store, r->metadata_location, &ret->meta, err), err, "table " STR_FMT "." STR_FMT,
-            STR_ARG(r->namespace), STR_ARG(r->name));
-    return OK;
+    Status s = ice_metadata_read(a, l->store, r->metadata_location, &ret->meta, err);
+    if (s == E_SYNTAX)
+        s = err->code = E_CORRUPT;                    /* the file's syntax, not the statement's */
+    if (s != OK)
+        error_context(err, "table " STR_FMT "." STR_FMT, STR_ARG(r->namespace), STR_ARG(r->name));
+    return s;
 }
 
 Status lake_open(Lake *l, Arena *a, Str catalog, Str ns, Str name, LakeTable *ret, Error *err)

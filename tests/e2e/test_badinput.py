@@ -31,7 +31,7 @@ def raw(port, data, timeout=5):
             s.shutdown(socket.SHUT_WR)
             while block := s.recv(65536):
                 answer += block
-        except (TimeoutError, ConnectionError):
+        except OSError:
             pass
     return answer
 
@@ -331,10 +331,10 @@ def test_manifests_that_lie(server, foreign):
             assert e.sqlstate != "XX000", f"{name}: {e.sqlstate} {e}"
 
 
-@pytest.mark.parametrize("kind", ["data/", "snap-", "-m0.avro"])
+@pytest.mark.parametrize("kind", ["data/", "snap-", "-m0.avro", ".metadata.json"])
 def test_files_cut_or_scrambled(server, foreign, kind):
     """Each byte range of a file of the good table: an error or the right rows, and never an internal error."""
-    key = [k for k in foreign.files if kind in k][0]
+    key = foreign.metadata_key if kind == ".metadata.json" else [k for k in foreign.files if kind in k][0]
     body, rnd = foreign.files[key], random.Random(kind)
     variants = [b"", body[:1], body[: len(body) // 2], body[:-1], body + b"\0" * 10, b"\0" * len(body), b"PAR1" + b"\xff" * 100 + b"PAR1", body[:-8] + b"\xff\xff\xff\x7f" + body[-4:]]
     for _ in range(12):
@@ -347,7 +347,7 @@ def test_files_cut_or_scrambled(server, foreign, kind):
         try:
             server.sql(f"SELECT * FROM glue_catalog.{foreign.ns}.good ORDER BY a")
         except psycopg.Error as e:
-            assert e.sqlstate != "XX000", f"variant {i} of {key}: {e.sqlstate} {e}"
+            assert e.sqlstate not in ("XX000", "42601"), f"variant {i} of {key}: {e.sqlstate} {e}"
     foreign.s3.put_object(Bucket="warehouse", Key=key, Body=body)
     assert server.sql(f"SELECT a FROM glue_catalog.{foreign.ns}.good") == [(1,)]
 
