@@ -51,6 +51,20 @@ Str lake_field_ids(Arena *a, const IceFields *fields, const IceFields *hidden, c
 
 /* ---- partition expressions ------------------------------------------------------------------------------------------------ */
 
+/* v - (((u mod W) + W) mod W) at the scale of v, where u is the unscaled value: the digits of its text without the point. */
+static Str truncate_decimal(Arena *a, int width, int scale, Str col)
+{
+    Str unscaled = str_fmt(a, "CAST(replace(CAST(" STR_FMT " AS VARCHAR), '.', '') AS HUGEINT)", STR_ARG(col));
+    StrBuf unit = sb_new(a);
+
+    sb_addc(&unit, scale ? "0." : "1");
+    for (int i = 1; i < scale; i++)
+        sb_byte(&unit, '0');
+    sb_addc(&unit, scale ? "1" : "");
+    return str_fmt(a, "CAST(" STR_FMT " AS DECIMAL(38,%d)) - CAST(CAST(((" STR_FMT " %% %d) + %d) %% %d AS DECIMAL(18,0)) * CAST('" STR_FMT "' AS DECIMAL(%d,%d)) AS DECIMAL(38,%d))",
+                   STR_ARG(col), scale, STR_ARG(unscaled), width, width, width, STR_ARG(sb_str(&unit)), scale + 1, scale, scale);
+}
+
 Status lake_transform_sql(Arena *a, const IceTransform *t, const IceType *source, Str col, Str *ret, Error *err)
 {
     bool date = source->kind == ICE_DATE;
@@ -64,7 +78,7 @@ Status lake_transform_sql(Arena *a, const IceTransform *t, const IceType *source
         *ret = str_fmt(a, "firn_bucket(%d, " STR_FMT ")", t->width, STR_ARG(col));
         return OK;
     case TRANSFORM_TRUNCATE:
-        *ret = str_fmt(a, "firn_truncate(%d, " STR_FMT ")", t->width, STR_ARG(col));
+        *ret = source->kind == ICE_DECIMAL ? truncate_decimal(a, t->width, source->scale, col) : str_fmt(a, "firn_truncate(%d, " STR_FMT ")", t->width, STR_ARG(col));
         return OK;
     case TRANSFORM_VOID:
         *ret = S("NULL");
@@ -113,7 +127,7 @@ static Str engine_name(const WriteJob *j, int32_t field_id)
     return (Str){0};
 }
 
-enum { LONG_VALUE = 60 };                          /* characters; a longer value would not fit a folder's name: its hash stands there */
+enum { LONG_VALUE = 60 };                          /* bytes, each up to three in the name; a longer value would not fit a folder's name: its hash stands there */
 
 /* The key is 'n' for null, 'v' and the engine's text of the value, or 'h' and a hash, when the value is read back from the file (3). */
 static Status partition_columns(WriteJob *j, StrBuf *select, StrBuf *by, Error *err)
@@ -133,7 +147,7 @@ static Status partition_columns(WriteJob *j, StrBuf *select, StrBuf *by, Error *
         }
         bool binary = vec_last(&j->partition_types)->kind == ICE_BINARY || vec_last(&j->partition_types)->kind == ICE_FIXED;
         Str text = str_fmt(j->a, "%s" STR_FMT "%s", binary ? "hex(" : "CAST(", STR_ARG(expr), binary ? ")" : " AS VARCHAR)");
-        sb_fmt(select, ", CASE WHEN " STR_FMT " IS NULL THEN 'n' WHEN length(" STR_FMT ") > %d THEN 'h' || md5(" STR_FMT ") ELSE 'v' || " STR_FMT " END AS __p%zu",
+        sb_fmt(select, ", CASE WHEN " STR_FMT " IS NULL THEN 'n' WHEN strlen(" STR_FMT ") > %d THEN 'h' || md5(" STR_FMT ") ELSE 'v' || " STR_FMT " END AS __p%zu",
                STR_ARG(expr), STR_ARG(text), LONG_VALUE, STR_ARG(text), STR_ARG(text), i);
         vec_push(j->a, &j->partition_sql, text);
         sb_fmt(by, "%s__p%zu", i ? ", " : "", i);

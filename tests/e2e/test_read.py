@@ -92,3 +92,22 @@ def test_refresh_history(server, ns):
     rows = server.sql(f"SELECT status, type, reason FROM glue_catalog.{ns}.v.refreshes ORDER BY started_at")
     assert [r[:2] for r in rows] == [("SUCCEEDED", "FULL"), ("SUCCEEDED", "INCREMENTAL"), ("SUCCEEDED", "FULL")]
     assert rows[2][2] == "FULL was asked for"
+
+
+def test_partition_values_of_every_kind(server, ns):
+    """Values that are awkward in paths, null, negative and before 1970; PyIceberg prunes by them and finds the rows."""
+    t = f"glue_catalog.{ns}.t"
+    server.sql(f"CREATE TABLE {t} (a INT, p STRING, ts TIMESTAMP, d DATE, x DECIMAL(9,2)) USING iceberg PARTITIONED BY (p, hours(ts), months(d), bucket(8, a), truncate(3, x))")
+    values = ["a/b", "50%", "ü" * 50, "x" * 300, "a=b&c", "", None, "NULL", "n", "'q'", "\\bs", "line\nbreak"]
+    literal = lambda s: "NULL" if s is None else "'" + s.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
+    server.sql(f"INSERT INTO {t} VALUES " + ", ".join(
+        f"({i}, {literal(p)}, TIMESTAMP'1969-12-31 23:{i:02d}:59.5', DATE'1960-01-{i + 1:02d}', {(i - 6) * 3.25})" for i, p in enumerate(values)))
+    assert server.sql(f"SELECT p FROM {t} ORDER BY a") == [(p,) for p in values]
+    for i, p in enumerate(values):
+        assert server.sql(f"SELECT a FROM {t} WHERE p <=> {literal(p)} AND a = {i} AND x = {(i - 6) * 3.25}") == [(i,)]
+    table = server.pyiceberg().load_table(f"{ns}.t")
+    assert table.scan().to_arrow().num_rows == len(values)
+    for i in range(len(values)):
+        assert table.scan(row_filter=f"a = {i}").to_arrow()["p"].to_pylist() == [values[i]]
+    assert sorted(table.scan(row_filter="x < -16").to_arrow()["a"].to_pylist()) == [0, 1]
+    assert table.scan(row_filter="ts < '1970-01-01T00:00:00+00:00' and d < '1960-01-03'").to_arrow().num_rows == 2
