@@ -119,14 +119,107 @@ static Status join_term(Emit *e, const Node *n, size_t which, StrBuf *b, Error *
     return put_conjuncts(b, &n->preds, err);
 }
 
+/* A term of three inputs and more is joined one input a step, from the change outwards, so that the engine knows how few
+ * rows there are each time: it reads of the next input what they ask for.  A step holds each input as one struct column
+ * under the input's name, so that conditions keep their text. */
+typedef struct Chain { Emit *e; const Node *n; size_t which; uint64_t joined, applied; Str table; size_t steps; } Chain;
+
+static void see_input(void *ctx, const Expr *col)
+{
+    struct { const Node *n; uint64_t inputs; } *s = ctx;
+    for (size_t i = 0; i < s->n->in.n; i++)
+        if (node_of(col) == s->n->in.p[i])
+            s->inputs |= 1ull << i;
+}
+
+static uint64_t inputs_of(const Node *n, const Expr *pred)
+{
+    struct { const Node *n; uint64_t inputs; } s = { n, 0 };
+    expr_visit_columns(pred, see_input, &s);
+    return s.inputs;
+}
+
+/* An input that an equation ties to what is joined; else any that is left. */
+static size_t next_input(const Chain *c)
+{
+    size_t left = SIZE_MAX;
+    for (size_t i = c->n->in.n; i-- > 0; ) {
+        if (c->joined >> i & 1)
+            continue;
+        left = i;
+        for vec_each(Expr *, p, &c->n->preds) {
+            uint64_t in = inputs_of(c->n, *p);
+            if ((*p)->kind == EX_BINARY && (*p)->op == OP_EQ && (in >> i & 1) && (in & c->joined) && !(in & ~(c->joined | 1ull << i)))
+                return i;
+        }
+    }
+    return left;
+}
+
+/* Conditions that can be checked now and were not yet. */
+static ExprVec ready_conditions(Chain *c)
+{
+    ExprVec ready = {0};
+    for (size_t i = 0; i < c->n->preds.n; i++)
+        if (!(c->applied >> i & 1) && !(inputs_of(c->n, c->n->preds.p[i]) & ~c->joined)) {
+            c->applied |= 1ull << i;
+            vec_push(c->e->a, &ready, c->n->preds.p[i]);
+        }
+    return ready;
+}
+
+static Status chain_from(Chain *c, size_t input, StrBuf *b, Error *err)
+{
+    sb_addc(b, " FROM ");
+    if (c->table.n)
+        sb_fmt(b, STR_FMT ", ", STR_ARG(c->table));
+    c->joined |= 1ull << input;
+    if (input == c->which)
+        TRY(put_delta(c->e, c->n->in.p[input], b, err));
+    else
+        TRY(put_state(c->e, c->n->in.p[input], input < c->which ? SIDE_NEW : SIDE_OLD, b, err));
+    ExprVec ready = ready_conditions(c);
+    sb_addc(b, " WHERE ");
+    return put_conjuncts(b, &ready, err);
+}
+
+static Status chain_step(Chain *c, size_t input, Error *err)
+{
+    StrBuf b = sb_new(c->e->a);
+    const char *comma = "";
+    sb_addc(&b, "SELECT ");
+    for (size_t i = 0; i < c->n->in.n; i++)
+        if ((c->joined | 1ull << input) >> i & 1) {
+            sb_fmt(&b, "%sn%d", comma, c->n->in.p[i]->id);
+            comma = ", ";
+        }
+    TRY(chain_from(c, input, &b, err));
+    c->table = str_fmt(c->e->a, "ivm_j%d_%zu_%zu", c->n->id, c->which, c->steps++);
+    return emit_step(c->e, c->table, sb_str(&b), err);
+}
+
+static Status chain_term(Emit *e, const Node *n, size_t which, StrBuf *b, Error *err)
+{
+    Chain c = { .e = e, .n = n, .which = which };
+    size_t input = which;
+    for (size_t i = 0; i + 1 < n->in.n; i++) {
+        TRY(chain_step(&c, input, err));
+        input = next_input(&c);
+    }
+    sb_addc(b, "SELECT ");
+    put_join_columns(b, n);
+    sb_fmt(b, ", n%d.w", n->in.p[which]->id);
+    return chain_from(&c, input, b, err);
+}
+
 static Status delta_join(Emit *e, const Node *n, StrBuf *b, Error *err)
 {
-    int any = 0;
+    int any = 0, chained = n->in.n > 2 && n->in.n < 64 && n->preds.n < 64;
     for (size_t i = 0; i < n->in.n; i++) {
         if (!emit_changed(e, n->in.p[i]))
             continue;
         sb_addc(b, any++ ? " UNION ALL " : "");
-        TRY(join_term(e, n, i, b, err));
+        TRY(chained ? chain_term(e, n, i, b, err) : join_term(e, n, i, b, err));
     }
     return OK;
 }

@@ -175,8 +175,10 @@ static Status load_position_files(ScanBuild *b, const ScanUnits *units, Error *e
     Str sql = str_fmt(b->a, "CREATE TEMP TABLE " STR_FMT " AS SELECT DISTINCT m.f AS f, d.pos AS pos FROM read_parquet([" STR_FMT "], filename = true, "
                       "hive_partitioning = false) d JOIN (VALUES " STR_FMT ") m(dl, path, f) ON d.filename = m.dl AND d.file_path = m.path WHERE d.pos IS NOT NULL",
                       STR_ARG(b->pos_table), STR_ARG(sb_str(&files)), STR_ARG(sb_str(&map)));
-    TRY_CTX(duck_exec(b->c, sql, err), err, "reading position deletes");
-    return OK;
+    Status s = duck_exec(b->c, sql, err);
+    if (s == E_INTERNAL)
+        s = err->code = E_CORRUPT;                    /* a delete file without its columns */
+    return s == OK ? OK : error_context(err, "reading position deletes");
 }
 
 static Status append_dv(ScanBuild *b, DuckAppender *ap, const ScanUnit *u, Error *err)
@@ -307,6 +309,29 @@ static Str group_key(ScanBuild *b, const ScanUnit *u)
 
 typedef VEC(const ScanUnit *) UnitRefs;
 
+static double off(int64_t rows, double mean)
+{
+    double r = (double)rows + 1;
+    return r > mean ? r / mean : mean / r;
+}
+
+/* The engine takes the first file's rows times the number of files for the whole: the most typical file goes first, or a small
+ * newest file makes a join build its table from the large side. */
+static void typical_first(UnitRefs *g)
+{
+    double mean = 1;
+    size_t best = 0;
+
+    for (size_t i = 0; i < g->n; i++)
+        mean += (double)g->p[i]->task->data->file.record_count / (double)g->n;
+    for (size_t i = 1; i < g->n; i++)
+        if (off(g->p[i]->task->data->file.record_count, mean) < off(g->p[best]->task->data->file.record_count, mean))
+            best = i;
+    const ScanUnit *first = g->p[best];
+    g->p[best] = g->p[0];
+    g->p[0] = first;
+}
+
 Status scan_union(ScanBuild *b, const ScanUnits *units, Str extra, StrVec *selects, Error *err)
 {
     Map groups = map_new(b->a);
@@ -323,6 +348,7 @@ Status scan_union(ScanBuild *b, const ScanUnits *units, Str extra, StrVec *selec
     for (size_t i = 0; i < groups.n; i++) {
         UnitRefs *g = groups.entries[i].value;
         Str live, sql;
+        typical_first(g);
         TRY(scan_live(b, g->p[0], &live, err));
         TRY(scan_select(b, g->p, g->n, extra, live, &sql, err));
         vec_push(b->a, selects, sql);
