@@ -317,6 +317,51 @@ Status do_drop_table(Run *r, Rows *rows, Error *err)
     return absent_is_fine(r, s, err, &r->st->name);
 }
 
+static Json *version_json(Arena *a, const IceViewVersion *v)
+{
+    Json *o = json_object(a), *reprs = json_array(a), *one = json_object(a), *ns = json_array(a), *summary = json_object(a);
+
+    json_set(a, one, "type", json_str(a, S("sql")));
+    json_set(a, one, "sql", json_str(a, v->reprs.p[0].sql));
+    json_set(a, one, "dialect", json_str(a, v->reprs.p[0].dialect));
+    json_push(a, reprs, one);
+    for (size_t i = 0; i < v->default_namespace.n; i++)
+        json_push(a, ns, json_str(a, v->default_namespace.p[i]));
+    json_set(a, summary, "operation", json_str(a, S("replace")));
+    json_set(a, o, "version-id", json_int(a, 1));      /* the next free one is given */
+    json_set(a, o, "timestamp-ms", json_int(a, v->timestamp_ms));
+    json_set(a, o, "schema-id", json_int(a, -1));
+    json_set(a, o, "summary", summary);
+    json_set(a, o, "representations", reprs);
+    json_set(a, o, "default-catalog", json_str(a, v->default_catalog));
+    json_set(a, o, "default-namespace", ns);
+    return o;
+}
+
+static Json *view_update(Arena *a, Json *list, const char *action)
+{
+    Json *u = json_object(a);
+    json_set(a, u, "action", json_str(a, str_c(action)));
+    json_push(a, list, u);
+    return u;
+}
+
+/* A new version of the same view: its identity and its older versions stay, and a failure leaves it as it was. */
+static Status replace_view(Run *r, const SvcCall *call, const SvcNewView *nv, Error *err)
+{
+    Json *ups = json_array(r->a), *props = json_object(r->a);
+    SvcView made;
+
+    json_set(r->a, view_update(r->a, ups, "add-schema"), "schema", ice_schema_json(r->a, nv->schema));
+    json_set(r->a, view_update(r->a, ups, "add-view-version"), "view-version", version_json(r->a, nv->version));
+    json_set(r->a, view_update(r->a, ups, "set-current-view-version"), "view-version-id", json_int(r->a, -1));
+    for (size_t i = 0; i < nv->properties.n; i++)
+        json_set_s(r->a, props, nv->properties.p[i].key, json_str(r->a, nv->properties.p[i].value));
+    if (nv->properties.n)
+        json_set(r->a, view_update(r->a, ups, "set-properties"), "updates", props);
+    return svc_view_commit(call, &nv->name, NULL, ups, &made, err);
+}
+
 Status do_create_view(Run *r, Rows *rows, Error *err)
 {
     SvcCtx ctx;
@@ -358,7 +403,7 @@ Status do_create_view(Run *r, Rows *rows, Error *err)
     if (r->st->has_comment)
         props_set(r->a, &nv.properties, S("comment"), r->st->comment);
     if (there && r->st->or_replace && rel.kind == REL_VIEW)
-        TRY(svc_view_drop(&call, &nv.name, err));
+        return replace_view(r, &call, &nv, err);
     return svc_view_create(&call, &nv, &made, err);
 }
 

@@ -79,6 +79,11 @@ def test_views(server, ns):
     server.sql(f"CREATE VIEW glue_catalog.{ns}.w (q) AS SELECT c * 2 FROM glue_catalog.{ns}.v")
     assert server.sql(f"SELECT * FROM glue_catalog.{ns}.w") == [(6,)]
     assert server.sql(f"SHOW VIEWS IN glue_catalog.{ns}") == [(ns, "v", False, None), (ns, "w", False, None)]
+    server.sql(f"CREATE OR REPLACE VIEW glue_catalog.{ns}.w AS SELECT c + 100 AS q, b FROM glue_catalog.{ns}.v")
+    assert server.sql(f"SELECT q, b FROM glue_catalog.{ns}.w") == [(103, "y")]
+    with pytest.raises(psycopg.Error):
+        server.sql(f"CREATE OR REPLACE VIEW glue_catalog.{ns}.w AS SELECT nothing FROM glue_catalog.{ns}.v")
+    assert server.sql(f"SELECT q, b FROM glue_catalog.{ns}.w") == [(103, "y")]
     server.sql(f"DROP VIEW glue_catalog.{ns}.w")
     with pytest.raises(psycopg.errors.UndefinedTable):
         server.sql(f"SELECT * FROM glue_catalog.{ns}.w")
