@@ -35,6 +35,26 @@ uint64_t lake_serial(Lake *l)
     return n;
 }
 
+/* A managed view's pointer and record change in one transaction: when they disagree, somebody else moved the pointer. */
+static Status as_published(Lake *l, Arena *a, const CatRelation *r, const IceMetadata *m, Error *err)
+{
+    const IceSnapshot *now = ice_current_snapshot(m);
+    CatRelation again;
+    Error ignored;
+    CatMview v;
+
+    if (r->kind != REL_MVIEW || cat_mview_get(l->catalog, a, r->id, &v, &ignored) != OK || !v.managed)
+        return OK;
+    if (str_eq(m->uuid, r->uuid) && (now ? now->id : 0) == v.snapshot_id)
+        return OK;
+    if (cat_relation_by_id(l->catalog, a, r->id, &again, &ignored) != OK || !str_eq(again.metadata_location, r->metadata_location))
+        return OK;                                    /* a refresh was published in between: r was right when it was read */
+    RAISE(err, E_QUARANTINED, "materialized view " STR_FMT "." STR_FMT " is quarantined: its pointer leads to a state that no refresh published, " STR_FMT,
+          STR_ARG(r->namespace), STR_ARG(r->name), STR_ARG(r->metadata_location));
+    error_hint(err, "REFRESH MATERIALIZED VIEW … FULL repairs it.");
+    return E_QUARANTINED;
+}
+
 Status lake_open_relation(Lake *l, Arena *a, const CatRelation *r, LakeTable *ret, Error *err)
 {
     ret->relation = *r;
@@ -42,8 +62,8 @@ Status lake_open_relation(Lake *l, Arena *a, const CatRelation *r, LakeTable *re
     if (s == E_SYNTAX)
         s = err->code = E_CORRUPT;                    /* the file's syntax, not the statement's */
     if (s != OK)
-        error_context(err, "table " STR_FMT "." STR_FMT, STR_ARG(r->namespace), STR_ARG(r->name));
-    return s;
+        return error_context(err, "table " STR_FMT "." STR_FMT, STR_ARG(r->namespace), STR_ARG(r->name));
+    return as_published(l, a, r, ret->meta, err);
 }
 
 Status lake_open(Lake *l, Arena *a, Str catalog, Str ns, Str name, LakeTable *ret, Error *err)
