@@ -212,8 +212,16 @@ static void check_cast(Check *c, const Expr *e)
             REFUSE(c, e->position, "'%s' as a time is not deterministic and not allowed in a materialized view's definition", CLOCKS[i]);
 }
 
+/* The binder's own reference to a column of a subquery, for a cast: an expression without an alias has a made-up name there. */
+static bool made_up(const Expr *e)
+{
+    return e->kind == EX_COLUMN && !e->position && e->rel && e->rel->kind == TR_QUERY && !e->rel->table;
+}
+
 static void check_expr(Check *c, const Expr *e)
 {
+    if (made_up(e))
+        return;
     switch (e->kind) {
     case EX_COLUMN: case EX_FIELD: case EX_STRUCT: case EX_LAMBDA:
         check_names(c, &e->name, e->position);

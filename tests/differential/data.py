@@ -44,7 +44,7 @@ def extreme(rng, c):
             return rng.choice((2**63 - 1, -2**63, 2**53 + 1, 0))
         case "dec":
             top = D(10**c.precision - 1).scaleb(-c.scale, decimal.Context(prec=40))
-            return rng.choice((top, -top, D(0).quantize(D(1).scaleb(-c.scale)), D(1).scaleb(-c.scale)))
+            return rng.choice((top, top.copy_negate(), D(0).quantize(D(1).scaleb(-c.scale)), D(1).scaleb(-c.scale)))
         case "double":
             return rng.choice(WILD_DOUBLES)
         case "date":

@@ -4,7 +4,7 @@ import re
 
 import psycopg
 
-REPORT = re.compile(r"refresh (\w+): (.*); \d+ source rows read")
+REPORT = re.compile(r"refresh (\w+): (.*); \d+ source rows read, (\d+) rows changed")
 
 
 class Place:
@@ -38,11 +38,11 @@ class Place:
         return ""
 
     def refresh(self, text):
-        """(error, (type, reason))."""
+        """(error, (type, reason, rows changed))."""
         self.notices.clear()
         error = self.attempt(text)
         found = [m.groups() for m in map(REPORT.match, self.notices) if m]
-        return error, found[-1] if found else ("", "")
+        return error, found[-1] if found else ("", "", "0")
 
     def pyiceberg(self):
         if self.catalog is None:

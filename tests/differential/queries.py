@@ -111,7 +111,7 @@ class Generator:
     def __init__(self, rng, relations, heavy):
         """relations: name in the catalog to its Items, whose text is the bare column name; heavy: those too large for joins without a key."""
         self.r, self.relations, self.heavy = rng, relations, heavy
-        self.labels, self.flags, self.aliases, self.ctes, self.correlated = set(), set(), 0, {}, 0
+        self.labels, self.flags, self.aliases, self.crosses, self.ctes, self.correlated, self.light = set(), set(), 0, 0, {}, 0, 0
 
     def chance(self, p):
         return self.r.random() < p
@@ -178,14 +178,25 @@ class Generator:
 
     # -- FROM
 
-    def leaf(self, depth, light=False):
+    def light_leaf(self, depth):
+        """One beside which a large table may stand."""
+        self.light += bool(self.heavy)
+        out = self.leaf(depth)
+        self.light -= bool(self.heavy)
+        return out
+
+    def leaf(self, depth):
         """A table, a view, a CTE or a derived table: (Leaf, its scope)."""
         alias = self.alias()
         if depth > 0 and self.chance(0.22):
             self.labels.add("derived table")
             q, cols = self.query(self.kinds(), depth - 1)
             return Leaf(q, alias), self.scope(cols, alias)
-        if self.ctes and self.chance(0.4):
+        if depth > 0 and self.chance(0.03):
+            self.labels.add("inline table")
+            rows = ", ".join(f"({self.r.choice(('1', '2', '3', 'NULL'))}, {LITERALS['string'](self.r)})" for _ in range(self.r.randint(1, 3)))
+            return Leaf(f"(VALUES (0, 'a'), {rows})", f"{alias}(a, b)"), [Item(f"{alias}.a", "int", "wild"), Item(f"{alias}.b", "string", "wild")]
+        if self.ctes and not self.light and self.chance(0.4):
             name = self.r.choice(sorted(self.ctes))
             return Leaf(name, alias), self.scope(self.ctes[name], alias)
         views = [n for n in self.relations if "@.v" in n]
@@ -194,7 +205,7 @@ class Generator:
             name = self.r.choice(views)
         else:
             tables = [n for n in self.relations if n not in views]
-            name = self.r.choice([n for n in tables if not (light and n in self.heavy)] or tables)
+            name = self.r.choice([n for n in tables if not (self.light and n in self.heavy)] or tables)
         return Leaf(name, alias), self.scope(self.relations[name], alias)
 
     def scope(self, cols, alias):
@@ -217,8 +228,13 @@ class Generator:
         first, scope = self.leaf(depth)
         joins, used = [], {first.what} if isinstance(first.what, str) else set()
         for _ in range(self.r.choice((0, 0, 0, 1, 1, 1, 2))):
+            if self.aliases > 8:                   # enough: results multiply
+                break
             kind = self.r.choice(JOINS[:-2] if self.correlated else JOINS)
-            right, rs = self.leaf(depth - 1, light=kind in ("CROSS JOIN", ",") or bool(self.heavy))
+            if kind in ("CROSS JOIN", ","):
+                self.crosses += 1
+                kind = kind if self.crosses == 1 else "JOIN"
+            right, rs = self.light_leaf(depth - 1)
             if kind == "," and joins:
                 kind = "CROSS JOIN"
             j = Join(kind, right, [])
@@ -254,7 +270,9 @@ class Generator:
         kind = self.r.choice(have).kind
         x = self.expr(outer, kind, 0)
         self.correlated += 1
+        self.light += bool(self.heavy)
         first, joins, scope = self.from_(depth - 1)
+        self.light -= bool(self.heavy)
         self.correlated -= 1
         q = Select([], first, joins, [self.pred(scope, 1)] if self.chance(0.4) else [], [], [])
         in_ = self.chance(0.55)
@@ -262,6 +280,11 @@ class Generator:
         if not in_ and self.chance(0.92) or in_ and self.chance(0.2):
             q.where += self.on(outer, scope, True)
             self.labels.add("correlated subquery")
+        if in_ and self.chance(0.12):
+            k2 = self.r.choice(have).kind
+            q.items = [[self.expr(scope, kind, 0), ""], [self.expr(scope, k2, 0), ""]]
+            self.labels.add(f"{not_}IN of two columns".lower())
+            return Sub(f"({x}, {self.expr(outer, k2, 0)}) {not_}IN", q)
         if in_:
             q.items = [[self.expr(scope, kind, 0), ""]]
             self.labels.add(f"{not_}IN".lower())
@@ -346,7 +369,7 @@ class Generator:
         if p < 0.62:
             fn = r.choice(("sum", "sum", "avg"))
             flavours = ("tame", "tenths") if top else ("tame",)
-            kind = r.choice(("int", "int", "bigint", "dec", "dec", "double"))
+            kind = r.choice([c.kind for c in scope if c.kind in ("int", "bigint", "dec", "double") and c.flavour in flavours] or ["int"])
             x = self.argument(scope, kind, flavours)
             if x is not None:
                 self.labels.add(fn)
@@ -415,6 +438,13 @@ class Generator:
             q.items.append([text, cols[-1].text])
         if self.chance(0.2) and (nkeys or self.chance(0.3)):
             q.having.append(self.having(scope))
+        if self.chance(0.08):
+            q.distinct = True
+            self.labels.add("distinct over group by")
+        if q.group and self.chance(0.1):
+            shown = {e: i + 1 for i, (e, _) in enumerate(q.items)}
+            q.group = [str(shown.get(e, e)) for e in q.group]
+            self.labels.add("group by position")
         if not top:
             self.labels.add("nested aggregate")
         return q, cols

@@ -79,5 +79,5 @@ def table(rng, name):
     return t
 
 
-def tables(rng):
-    return [table(rng, name) for name in "tuw"[:rng.choice((1, 2, 2, 3))]]
+def tables(rng, least):
+    return [table(rng, name) for name in "tuw"[:max(least, rng.choice((1, 2, 2, 3)))]]

@@ -66,6 +66,7 @@ class Refresh:
     view: View
     type: str
     reason: str
+    changed: str = "0"           # rows, as the notice says
 
 
 @dataclasses.dataclass
@@ -101,7 +102,7 @@ def view(rng, i, relations, heavy):
 
 def make(seed, large=False, views=VIEWS):
     rng = random.Random(seed)
-    ts = schema.tables(rng)
+    ts = schema.tables(rng, 2 if large else 1)
     data.start(rng, ts, large)
     relations = {t.full_name(): [queries.Item(c.name, c.kind, c.flavour, c.precision, c.scale) for c in t.columns if c.name != "spare"] for t in ts}
     heavy = {ts[0].full_name()} if large else set()
