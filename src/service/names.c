@@ -336,6 +336,7 @@ static Status print_table(void *ctx, StrBuf *out, const TableRef *ref, Error *er
     else
         TRY(lake_source_relation(r->svc->lake, r->a, r->c, src, prune_of(r, ref), &rel, err));
     vec_push(r->a, &r->relations, rel);
+    vec_push(r->a, &r->scanned, ((Scanned){ ref->table->display, rel.files, rel.files_skipped, rel.bytes, rel.rows_upper }));
     sb_fmt(out, "(" STR_FMT ")", STR_ARG(rel.sql));
     return OK;
 }

@@ -27,35 +27,6 @@ Status do_query(Run *r, Rows *rows, Error *err)
     return OK;
 }
 
-Status do_explain(Run *r, Rows *rows, Error *err)
-{
-    CLEANUP(duck_result_freep) DuckResult *res = NULL;
-    Printer p = run_printer(r);
-    Binder b;
-    Str sql;
-    size_t n;
-
-    if (!r->st->inner || r->st->inner->kind != ST_QUERY)
-        return FAIL(err, E_UNSUPPORTED, "EXPLAIN works on queries");
-    run_binder(r, &b);
-    TRY(sql_bind_query(r->a, &b, r->st->inner->query, err));
-    prune_query(r, r->st->inner->query);
-    TRY(sql_print_query(r->a, &p, r->st->inner->query, &sql, err));
-    rows_column(rows, r->ss->dialect == DIALECT_SPARK ? "plan" : "QUERY PLAN", DT_STRING);
-    if (r->st->extended)
-        cell_str(rows, rows_row(rows), 0, sql);
-    TRY(duck_query(r->c, str_fmt(r->a, "EXPLAIN %s" STR_FMT, r->st->analyze ? "ANALYZE " : "", STR_ARG(sql)), &res, err));
-    for (;;) {
-        TRY(duck_next(res, &n, err));
-        for (size_t i = 0; i < n; i++)
-            cell_str(rows, rows_row(rows), 0, duck_value(r->a, res, duck_ncols(res) - 1, i).string);
-        if (!n)
-            break;
-    }
-    rows->tag = "EXPLAIN";
-    return OK;
-}
-
 /* ---- describe ------------------------------------------------------------------------------------------------------------- */
 
 static bool has_rows(const Stmt *st)

@@ -29,6 +29,9 @@ struct Batch { Arena *arena; Str text; StmtVec stmts; Dialect dialect; };
 /* Conjuncts that let a scan skip files (prune.c). */
 typedef struct Prune { const TableRef *table; IcePredicates where; } Prune;
 
+/* What a table's scan reads, for EXPLAIN. */
+typedef struct Scanned { Str name; int64_t files, skipped, bytes, rows; } Scanned;
+
 /* One statement under way. */
 typedef struct Run {
     Session *ss;
@@ -44,6 +47,7 @@ typedef struct Run {
     int catalogs_filled, view_depth;
     VEC(LakeRelation) relations;
     VEC(Prune) prunes;
+    VEC(Scanned) scanned;
 } Run;
 
 struct Rows {
