@@ -27,12 +27,23 @@ static Status source_state(Job *j, size_t i, const IceSnapshot *snapshot, const 
     return temp_view(j, str_fmt(j->a, "s%zu_%s", i, suffix), rel.sql, err);
 }
 
+static Status count_change(Job *j, size_t i, Error *err)
+{
+    CLEANUP(duck_result_freep) DuckResult *r = NULL;
+    size_t n;
+
+    TRY(duck_query(j->c, str_fmt(j->a, "SELECT count(*), count(*) FILTER (WHERE __w < 0) FROM s%zu_chg", i), &r, err));
+    TRY(duck_next(r, &n, err));
+    int64_t rows = n ? duck_value(j->a, r, 0, 0).integer : 0, gone = n ? duck_value(j->a, r, 1, 0).integer : 0;
+    j->rows_in += rows;
+    j->changes[i] = (IvmChange){ .changed = rows > 0, .has_deletes = gone > 0 };
+    return OK;
+}
+
 static Status source_change(Job *j, size_t i, Error *err)
 {
     const BoundTable *t = ivm_source(j->bound.view, i);
     StrBuf cols = sb_new(j->a);
-    int64_t n = 0;
-    bool has;
 
     for (size_t k = 0; k < t->columns.n; k++) {
         if (!ivm_source_reads(j->bound.view, i, k))
@@ -45,14 +56,7 @@ static Status source_change(Job *j, size_t i, Error *err)
     Str sql = str_fmt(j->a, "CREATE OR REPLACE TEMP TABLE s%zu_chg AS SELECT " STR_FMT "CAST(sum(__w) AS BIGINT) AS __w FROM (" STR_FMT
                       ") q GROUP BY ALL HAVING sum(__w) <> 0", i, STR_ARG(sb_str(&cols)), STR_ARG(j->deltas[i].relation.sql));
     TRY_CTX(duck_exec(j->c, sql, err), err, "changes of " STR_FMT, STR_ARG(t->display));
-    TRY(duck_scalar_i64(j->c, str_fmt(j->a, "SELECT count(*) FROM s%zu_chg", i), &n, &has, err));
-    j->rows_in += n;
-    j->changes[i].changed = n > 0;
-    if (!n)
-        return OK;
-    TRY(duck_scalar_i64(j->c, str_fmt(j->a, "SELECT count(*) FROM s%zu_chg WHERE __w < 0", i), &n, &has, err));
-    j->changes[i].has_deletes = n > 0;
-    return OK;
+    return count_change(j, i, err);
 }
 
 static Status view_state(Job *j, Error *err)
@@ -71,16 +75,40 @@ static const IceSnapshot *pinned_snapshot(Job *j, size_t i)
     return p.has && p.snapshot_id >= 0 ? ice_snapshot(s->table.meta, p.snapshot_id) : NULL;
 }
 
-Status job_source_views(Job *j, Error *err)
+static bool plan_names(const IvmPlan *p, Str relation)
+{
+    for (size_t i = 0; i < p->steps.n; i++)
+        if (str_find(p->steps.p[i].sql, relation) >= 0)
+            return true;
+    return str_find(p->delete_sql, relation) >= 0 || str_find(p->insert_sql, relation) >= 0 || str_find(p->check_sql, relation) >= 0;
+}
+
+/* Only what the plan reads: each state costs its deleted positions. */
+static Status plan_states(Job *j, Error *err)
 {
     for (size_t i = 0; i < j->bound.sources.n; i++) {
-        TRY(source_state(j, i, j->bound.sources.p[i]->snapshot, "new", err));
-        if (j->type != RUN_INCREMENTAL)
-            continue;
-        TRY(source_state(j, i, pinned_snapshot(j, i), "old", err));
-        TRY(source_change(j, i, err));
+        if (plan_names(j->plan, str_fmt(j->a, "s%zu_new", i)))
+            TRY(source_state(j, i, j->bound.sources.p[i]->snapshot, "new", err));
+        if (plan_names(j->plan, str_fmt(j->a, "s%zu_old", i)))
+            TRY(source_state(j, i, pinned_snapshot(j, i), "old", err));
     }
-    return j->type == RUN_INCREMENTAL ? view_state(j, err) : OK;
+    return view_state(j, err);
+}
+
+Status job_source_views(Job *j, Error *err)
+{
+    size_t n = j->bound.sources.n;
+
+    for (size_t i = 0; i < n && j->type == RUN_INCREMENTAL; i++)
+        if (j->changes[i].changed)
+            TRY(source_change(j, i, err));
+    if (j->type == RUN_INCREMENTAL) {
+        TRY(ivm_plan(j->a, j->bound.view, j->changes, &j->plan, err));
+        return plan_states(j, err);
+    }
+    for (size_t i = 0; i < n; i++)
+        TRY(source_state(j, i, j->bound.sources.p[i]->snapshot, "new", err));
+    return OK;
 }
 
 /* ---- row hash ------------------------------------------------------------------------------------------------------------- */
@@ -237,7 +265,9 @@ static Status count_rows(Job *j, const char *table, int64_t *ret, Error *err)
     return duck_scalar_i64(j->c, str_fmt(j->a, "SELECT count(*) FROM %s", table), ret, &has, err);
 }
 
-/* Small views, and views in too many pieces, are written whole: readers get few files and no delete files. */
+enum { SMALL_ROWS = 4000, LARGE_PART = 8 };         /* rows that cost less to write than a second file; 1/8 of a view */
+
+/* Small views, views that change much, and views in too many pieces are written whole: readers get few files and no delete files. */
 static bool should_rewrite(Job *j)
 {
     const IceSnapshot *s = ice_current_snapshot(j->table.meta);
@@ -248,7 +278,9 @@ static bool should_rewrite(Job *j)
     str_to_i64(props_get(&s->summary, S("total-records"), S("0")), &rows);
     str_to_i64(props_get(&s->summary, S("total-data-files"), S("0")), &files);
     str_to_i64(props_get(&s->summary, S("total-position-deletes"), S("0")), &deletes);
-    return rows <= j->r->options.rewrite_rows || files > j->r->options.max_files || deletes * 5 > rows;
+    if (rows <= j->r->options.rewrite_rows && (rows <= SMALL_ROWS || j->rows_changed * LARGE_PART > rows))
+        return true;
+    return files > j->r->options.max_files || deletes * 5 > rows;
 }
 
 static Status write_rows(Job *j, Str sql, Error *err)
@@ -331,12 +363,11 @@ static bool nothing_read_changed(const Job *j)
 
 Status job_incremental(Job *j, Error *err)
 {
-    IvmPlan *p;
+    const IvmPlan *p = j->plan;
     int64_t bad;
 
     if (nothing_read_changed(j))
         return OK;
-    TRY(ivm_plan(j->a, j->bound.view, j->changes, &p, err));
     if (!p->insert_sql.n && !p->delete_sql.n)        /* only sources of a CTE that nobody reads changed */
         return OK;
     TRY(run_steps(j, p, err));
@@ -345,6 +376,7 @@ Status job_incremental(Job *j, Error *err)
         j->type = RUN_FULL;
         j->reason = str_fmt(j->a, "the stored state of the view was inconsistent in %lld place(s)", (long long)bad);
         j->rows_in = 0;
+        TRY(job_source_views(j, err));
         return job_full(j, err);
     }
     return apply_plan(j, p, err);

@@ -14,7 +14,7 @@
 typedef struct Refresher Refresher;
 typedef struct RefresherOptions {
     double full_share;                /* changed rows as a share of the sources' rows beyond which full is chosen; default 0.5 */
-    int64_t rewrite_rows;             /* views up to this many rows are rewritten whole, without delete files; default 50,000 */
+    int64_t rewrite_rows;             /* views up to this many rows are rewritten whole when they are very small or much of them changed; default 50,000 */
     int max_files;                    /* more data files than this in a view: rewritten whole; default 32 */
 } RefresherOptions;
 Refresher *refresher_new(Lake *l, DuckEngine *e, const RefresherOptions *o);      /* o NULL: defaults */

@@ -47,6 +47,7 @@ typedef struct Job {
     Str reason;
     IvmChange *changes;               /* one a source */
     LakeChanges *deltas;
+    IvmPlan *plan;                    /* of an incremental run */
     int64_t rows_in, rows_changed, started_ms;
     IceChange change;
     LakeFiles files;                  /* written by this run */
@@ -64,7 +65,7 @@ typedef struct Job {
 NODISCARD Status job_decide(Job *j, int force_full, Error *err);
 NODISCARD Status job_full(Job *j, Error *err);
 NODISCARD Status job_incremental(Job *j, Error *err);
-NODISCARD Status job_source_views(Job *j, Error *err);          /* s<i>_new, s<i>_old, s<i>_chg, v */
+NODISCARD Status job_source_views(Job *j, Error *err);          /* s<i>_new; for an incremental run s<i>_chg, the plan, and s<i>_new, s<i>_old, v as far as it reads them */
 /* Completes run, mview and evidence for the snapshot that `next` holds. */
 NODISCARD Status job_publish(Job *j, CatChange *also, size_t *nalso, Error *err);
 NODISCARD Status job_late(void *ctx, Arena *a, const LakeTable *next, CatChange *also, size_t nalso, Error *err);

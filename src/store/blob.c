@@ -81,15 +81,8 @@ Status blob_link(Store *s, BlobId from, BlobId to, Error *err)
 Status blob_take(Store *s, const char *path, BlobId id, Error *err)
 {
     char to[PATH_MAX];
-    CLEANUP(file_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
     path_of(s, id, to, sizeof to);
-    if (fd < 0)
-        return FAIL_ERRNO(err, "opening '%s'", path);
-    if (s->sync && fsync(fd) < 0)
-        return FAIL_ERRNO(err, "syncing '%s'", path);
-    if (rename(path, to) < 0)
-        return FAIL_ERRNO(err, "moving '%s' into the store", path);
-    return s->sync ? sync_folder_of(s, id, err) : OK;
+    return rename(path, to) < 0 ? FAIL_ERRNO(err, "moving '%s' into the store", path) : OK;
 }
 
 void blob_remove(Store *s, BlobId id)

@@ -14,7 +14,7 @@
 
 static Status commit(StoreWriter *w, const PutCondition *cond, Arena *a, ObjectInfo *ret, Error *err);
 static Status put_whole(Store *s, Str uri, Str bytes, const PutCondition *cond, Error *err);
-static Status hash_file(StoreWriter *w, const char *path, Error *err);
+static Status take_file(StoreWriter *w, const char *path, Error *err);
 
 Status store_put_open(Store *s, Str bucket, Str key, StoreWriter **ret, Error *err)
 {
@@ -111,8 +111,7 @@ Status store_adopt(Store *s, Str uri, Str local_path, Arena *a, ObjectInfo *ret,
     if (loc.file)
         return file_adopt(s, loc.path, local_path, a, ret, err);
     TRY(store_put_open(s, loc.bucket, loc.key, &w, err));
-    w->large = 1;
-    TRY(hash_file(w, path, err));
+    TRY(take_file(w, path, err));
     TRY_CTX(blob_take(s, path, w->blob, err), err, "storing '" STR_FMT "'", STR_ARG(uri));
     StoreWriter *mine = w;
     w = NULL;
@@ -220,17 +219,23 @@ static Status put_whole(Store *s, Str uri, Str bytes, const PutCondition *cond, 
     return store_put_commit(mine, cond, a, &info, err);
 }
 
-static Status hash_file(StoreWriter *w, const char *path, Error *err)
+/* The file takes the place of the writer's own; a small one rides in the journal like any other small object. */
+static Status take_file(StoreWriter *w, const char *path, Error *err)
 {
-    CLEANUP(file_closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     char *buf = arena_alloc(a, COPY_CHUNK);
     ssize_t n;
-    if (fd < 0)
+    file_closep(&w->fd);
+    w->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (w->fd < 0)
         return FAIL_ERRNO(err, "opening '%s'", path);
-    while ((n = read(fd, buf, COPY_CHUNK)) > 0) {
-        hashes_add(&w->hashes, str_n(buf, (size_t)n));
+    while ((n = read(w->fd, buf, COPY_CHUNK)) > 0) {
+        Str bytes = str_n(buf, (size_t)n);
+        hashes_add(&w->hashes, bytes);
         w->size += n;
+        w->large = w->large || w->size > JOURNAL_BYTES_MAX;
+        if (!w->large)
+            sb_add(&w->small, bytes);
     }
     return n < 0 ? FAIL_ERRNO(err, "reading '%s'", path) : OK;
 }

@@ -76,7 +76,7 @@ NODISCARD Status blob_create(Store *s, BlobId id, int *fd, Error *err);
 NODISCARD Status blob_open(Store *s, BlobId id, int *fd, Error *err);       /* E_NOT_FOUND */
 NODISCARD Status blob_seal(Store *s, BlobId id, int fd, Error *err);        /* file and folder synced */
 NODISCARD Status blob_link(Store *s, BlobId from, BlobId to, Error *err);   /* the same bytes under a second name, synced */
-NODISCARD Status blob_take(Store *s, const char *path, BlobId id, Error *err);   /* renamed here, synced */
+NODISCARD Status blob_take(Store *s, const char *path, BlobId id, Error *err);   /* renamed here, not synced yet */
 void blob_remove(Store *s, BlobId id);
 Str blob_path(Store *s, Arena *a, BlobId id);
 NODISCARD Status blob_dirs(Store *s, Error *err);
