@@ -86,6 +86,24 @@ static Status with_location(const SvcCall *c, const Pending *p, IceUpdates *ups,
     return OK;
 }
 
+/* A client may say too little of the row ids that its snapshot takes (v3): the manifest list knows.  A list that cannot be read is the client's matter. */
+static void raise_added_rows(const SvcCall *c, const IceMetadata *base, IceUpdates *ups)
+{
+    for (size_t i = 0; base && i < ups->n; i++) {
+        const IceSnapshot *s = ups->p[i].kind == UP_ADD_SNAPSHOT ? ups->p[i].snapshot : NULL;
+        Error unreadable;
+        int64_t end;
+        if (!s || !s->first_row_id.has || !s->manifest_list.n || ice_snapshot_rows_end(c->a, c->ctx->store, base, s, &end, &unreadable) != OK)
+            continue;
+        if (end - s->first_row_id.v <= (s->added_rows.has ? s->added_rows.v : 0))
+            continue;
+        IceSnapshot *raised = arena_new(c->a, IceSnapshot);
+        *raised = *s;
+        raised->added_rows = SOME_I64(end - s->first_row_id.v);
+        ups->p[i].snapshot = raised;
+    }
+}
+
 static Status plan(const SvcCall *c, Pending *p, Error *err)
 {
     IceUpdates ups = {0};
@@ -95,6 +113,7 @@ static Status plan(const SvcCall *c, Pending *p, Error *err)
     Str previous = p->exists ? p->relation.metadata_location : (Str){0};
     TRY(ice_requirements_check(p->base, &p->commit->requirements, err));
     TRY(with_location(c, p, &ups, err));
+    raise_added_rows(c, p->base, &ups);
     TRY(ice_metadata_apply(c->a, p->base, previous, &ups, clock_ms(), &p->next, &p->changed, err));
     if (!p->changed && p->exists)
         return OK;
