@@ -98,9 +98,12 @@ static void raise_added_rows(const SvcCall *c, const IceMetadata *base, IceUpdat
         if (end - s->first_row_id.v <= (s->added_rows.has ? s->added_rows.v : 0))
             continue;
         IceSnapshot *raised = arena_new(c->a, IceSnapshot);
+        IceUpdate *copy = arena_array(c->a, IceUpdate, ups->n);
         *raised = *s;
         raised->added_rows = SOME_I64(end - s->first_row_id.v);
-        ups->p[i].snapshot = raised;
+        memcpy(copy, ups->p, ups->n * sizeof *copy);  /* the caller's array is not touched */
+        copy[i].snapshot = raised;
+        *ups = (IceUpdates){ .p = copy, .n = ups->n, .cap = ups->n };
     }
 }
 
