@@ -39,7 +39,8 @@ static Status dml_commit(Dml *d, Error *err)
 
 Status dml_write(Dml *d, Str sql, int64_t *rows, Error *err)
 {
-    LakeWrite w = { .table = &d->table, .schema = ice_current_schema(d->table.meta), .validate_required = 1 };
+    LakeWrite w = { .table = &d->table, .schema = ice_current_schema(d->table.meta), .validate_required = 1,
+                    .hidden = d->lineage ? dml_lineage_fields(d) : NULL };
     LakeFiles files = {0};
 
     TRY(lake_write(d->r->svc->lake, d->r->a, d->r->c, &w, sql, &files, rows, err));
@@ -320,15 +321,20 @@ Status do_insert(Run *r, Rows *rows, Error *err)
 
 /* ---- rows of the target with their positions -------------------------------------------------------------------------------------- */
 
+static const IceSnapshot *target_snapshot(const Dml *d)
+{
+    const IceRef *ref = d->name.ref.n ? ice_ref(d->table.meta, d->name.ref) : NULL;
+
+    if (!d->name.ref.n)
+        return ice_current_snapshot(d->table.meta);
+    return ref ? ice_snapshot(d->table.meta, ref->snapshot_id) : NULL;
+}
+
 static Status target_scan(Dml *d, Str *ret, Error *err)
 {
-    LakeScan scan = { .snapshot = ice_current_snapshot(d->table.meta), .schema = ice_current_schema(d->table.meta), .positions = 1 };
+    LakeScan scan = { .snapshot = target_snapshot(d), .schema = ice_current_schema(d->table.meta), .hidden = dml_lineage_fields(d), .positions = 1 };
     LakeRelation rel;
 
-    if (d->name.ref.n) {
-        const IceRef *ref = ice_ref(d->table.meta, d->name.ref);
-        scan.snapshot = ref ? ice_snapshot(d->table.meta, ref->snapshot_id) : NULL;
-    }
     TRY(lake_scan(d->r->svc->lake, d->r->a, d->r->c, &d->table, &scan, &rel, err));
     *ret = str_fmt(d->r->a, "(" STR_FMT ")", STR_ARG(rel.sql));
     return OK;
@@ -376,8 +382,9 @@ static Status rewrite_touched(Dml *d, Str hits, Error *err)
         sql_ident(&cols, d->columns.p[i].engine);
     }
     TRY(target_scan(d, &scan, err));
-    Str sql = str_fmt(r->a, "SELECT " STR_FMT " FROM " STR_FMT " t SEMI JOIN " STR_FMT " f ON f.__file = t.__file ANTI JOIN " STR_FMT " h ON h.__file = t.__file AND h.__pos = t.__pos",
-                      STR_ARG(sb_str(&cols)), STR_ARG(scan), STR_ARG(hits), STR_ARG(hits));
+    sb_add(&cols, dml_lineage_items(d, S("t"), S("t."), LINEAGE_MOVED));
+    Str sql = str_fmt(r->a, "SELECT " STR_FMT " FROM " STR_FMT " t SEMI JOIN " STR_FMT " f ON f.__file = t.__file ANTI JOIN " STR_FMT " h ON h.__file = t.__file AND h.__pos = t.__pos" STR_FMT,
+                      STR_ARG(sb_str(&cols)), STR_ARG(scan), STR_ARG(hits), STR_ARG(hits), STR_ARG(dml_lineage_join(d, S("t."))));
     TRY(dml_write(d, sql, &kept, err));
     /* every live row of the touched files counts as deleted: the files go whole */
     Str all = str_fmt(r->a, "SELECT t.__file, t.__pos FROM " STR_FMT " t SEMI JOIN " STR_FMT " f ON f.__file = t.__file", STR_ARG(scan), STR_ARG(hits));
@@ -394,6 +401,7 @@ Status dml_delete_hits(Dml *d, Str sql, const char *op, int64_t *n, Error *err)
     TRY(duck_scalar_i64(r->c, S("SELECT count(*) FROM dml_hits"), n, &has, err));
     if (!*n)
         return OK;
+    TRY(dml_lineage_begin(d, target_snapshot(d), err));
     if (copy_on_write(d, op))
         return rewrite_touched(d, S("dml_hits"), err);
     return lake_delete_rows(r->svc->lake, r->a, r->c, &d->table, S("SELECT __file, __pos FROM dml_hits"), &d->change, &d->files, n, err);
@@ -511,8 +519,10 @@ Status do_update(Run *r, Rows *rows, Error *err)
     Printer p = { .ctx = &tp, .table = dml_print_target };
     TRY(sql_print_table(r->a, &p, target, &text, err));
     Str hits = str_fmt(r->a, "SELECT " STR_FMT ".__file, " STR_FMT ".__pos FROM " STR_FMT " WHERE " STR_FMT, STR_ARG(target->engine), STR_ARG(target->engine), STR_ARG(text), STR_ARG(cond));
-    Str new_rows = str_fmt(r->a, "SELECT " STR_FMT " FROM " STR_FMT " WHERE " STR_FMT, STR_ARG(sb_str(&items)), STR_ARG(text), STR_ARG(cond));
     Status s = dml_delete_hits(&d, hits, "update", &d.rows, err);
+    Str row = sql_ident_str(r->a, target->engine), at = str_cat(r->a, row, S("."));
+    Str new_rows = str_fmt(r->a, "SELECT " STR_FMT STR_FMT " FROM " STR_FMT STR_FMT " WHERE " STR_FMT, STR_ARG(sb_str(&items)), STR_ARG(dml_lineage_items(&d, row, at, LINEAGE_CHANGED)),
+                           STR_ARG(text), STR_ARG(dml_lineage_join(&d, at)), STR_ARG(cond));
     if (s == OK && d.rows)
         s = dml_write(&d, new_rows, &written, err);
     TRY(dml_finish(&d, s, err));

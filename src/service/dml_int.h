@@ -13,13 +13,15 @@ typedef struct Dml {
     IceChange change;
     LakeFiles files;
     int64_t rows;
+    int lineage;                                         /* rows are written with their ids (lineage.c) */
 } Dml;
 
 /* Opens the target and asks for the right to write it: before anything is computed. */
 NODISCARD Status dml_open(Dml *d, Run *r, const char *api, Error *err);
-/* Writes rows of an engine query, all of the table's columns in order, as new data files of the change. */
+/* Writes rows of an engine query, all of the table's columns in order and then those of lineage.c, as new data files of the change. */
 NODISCARD Status dml_write(Dml *d, Str sql, int64_t *rows, Error *err);
-/* Puts the deletion of the rows that `sql` gives (__file, __pos) into the change; op: "delete", "update", "merge". */
+/* Puts the deletion of the rows that `sql` gives (__file, __pos) into the change; op: "delete", "update", "merge".  From here on rows of
+ * format 3 are written with their ids. */
 NODISCARD Status dml_delete_hits(Dml *d, Str sql, const char *op, int64_t *n, Error *err);
 /* Commits after s == OK, discards the files otherwise. */
 NODISCARD Status dml_finish(Dml *d, Status s, Error *err);
@@ -38,5 +40,15 @@ NODISCARD Status dml_default(Dml *d, size_t col, Expr **ret, Error *err);
 /* "expr AS column, …" for every column: the assigned value, else the target's own. */
 NODISCARD Status dml_assigned(Dml *d, TableRef *scope, TableRef *target, const AssignVec *set, StrBuf *out, Error *err);
 Expr *dml_null(Arena *a);
+
+/* lineage.c. The two hidden fields, NULL before format 3. */
+const IceFields *dml_lineage_fields(const Dml *d);
+/* Lets the rows that are written from now on keep their ids; `s` is the snapshot that they were read at. */
+NODISCARD Status dml_lineage_begin(Dml *d, const IceSnapshot *s, Error *err);
+typedef enum { LINEAGE_MOVED, LINEAGE_CHANGED } LineageMode;
+/* ", … AS _row_id, … AS _last_updated_sequence_number" or nothing; `row` holds the hidden columns, `at` (with its dot, or empty) __file and __pos. */
+Str dml_lineage_items(const Dml *d, Str row, Str at, LineageMode mode);
+/* The join that those need, or nothing. */
+Str dml_lineage_join(const Dml *d, Str at);
 
 #endif

@@ -191,9 +191,10 @@ static Status run_merge(Merge *m, Error *err)
     TRY(materialise(m, joined, err));
     TRY(check_cardinality(m, S("SELECT __file, __pos, m_t AS has_t, m_s AS has_s, action FROM dml_merge"), err));
     TRY(dml_delete_hits(&m->d, str_fmt(r->a, "SELECT __file, __pos FROM dml_merge WHERE action IN (" STR_FMT ")", STR_ARG(actions(m, 0))), "merge", &gone, err));
+    Str ids = dml_lineage_items(&m->d, sql_ident_str(r->a, m->target->engine), S(""), LINEAGE_CHANGED), join = dml_lineage_join(&m->d, S(""));
     for (size_t i = 0; i < m->nvalues; i++)
         if (m->values[i].n)
-            vec_push(r->a, &parts, str_fmt(r->a, "SELECT " STR_FMT " FROM dml_merge WHERE action = %zu", STR_ARG(sb_str(&m->values[i])), i));
+            vec_push(r->a, &parts, str_fmt(r->a, "SELECT " STR_FMT STR_FMT " FROM dml_merge" STR_FMT " WHERE action = %zu", STR_ARG(sb_str(&m->values[i])), STR_ARG(ids), STR_ARG(join), i));
     if (parts.n)
         TRY(dml_write(&m->d, str_join(r->a, &parts, S(" UNION ALL ")), &written, err));
     bool has;
