@@ -5,6 +5,7 @@ Each writer keeps a journal: for whatever it writes the states that it may be fo
 change that the kill interrupted leaves two, the old one and the new one, and never one between."""
 import collections
 import hashlib
+import os
 import random
 import sqlite3
 import threading
@@ -215,7 +216,7 @@ class Load:
         threads = [threading.Thread(target=self.guarded, args=(w, random.Random(self.random.random()), i)) for i, w in enumerate(writers)]
         for t in threads:
             t.start()
-        until = time.monotonic() + self.random.choice([0.2, 1.0, 2.0, 3.0]) + self.random.random()
+        until = time.monotonic() + self.random.choice([0.2, 0.5, 1.0, 2.0]) + self.random.random()
         while time.monotonic() < until or (sum(self.done.values()) == before and time.monotonic() < until + 20):
             time.sleep(0.005)
         self.server.kill()
@@ -227,7 +228,7 @@ class Load:
 
     # ---- after the restart
 
-    def check(self):
+    def check(self, whole=True):
         s, ns = self.server, self.ns
         assert not self.strange, "\n".join(self.strange[:10])
         self.tables.settle({b: (n, lo, hi) for b, n, lo, hi, ids in s.sql(f"SELECT batch, count(*), min(v), max(v), count(DISTINCT id) FROM glue_catalog.{ns}.t GROUP BY batch") if n == ids}, "rows of SQL")
@@ -244,8 +245,8 @@ class Load:
             query = query.format(ns=ns)
             for a, b in ((f"SELECT * FROM glue_catalog.{ns}.{view}", query), (query, f"SELECT * FROM glue_catalog.{ns}.{view}")):
                 assert s.sql(f"SELECT count(*) FROM (({a}) EXCEPT ALL ({b})) d") == [(0,)], f"view {view} differs from its query"
-        r = s.run("verify")
-        assert r.returncode == 0, r.stdout + r.stderr
+        if whole:
+            s.run("verify", check=0)
         assert s.sql(f"SELECT count(*) FROM glue_catalog.{ns}.m.refreshes WHERE status NOT IN ('SUCCEEDED', 'FAILED', 'STOPPED')") == [(0,)]
 
     def check_objects(self):
@@ -274,7 +275,7 @@ def rounds(tmp_path, n, seed):
                 load.new_namespace()
             load.round()
             try:
-                load.check()
+                load.check(i % 4 == 0)
             except BaseException as e:
                 e.add_note(f"round {i} of seed {seed}; done so far: {dict(load.done)}")
                 raise
@@ -292,5 +293,6 @@ def test_five_kills(tmp_path):
 
 @pytest.mark.long
 def test_two_hundred_kills(tmp_path):
-    done = rounds(tmp_path, 200, time.time_ns())
-    assert all(done[k] > 100 for k in ("sql", "s3", "ddl", "rest", "refresh"))
+    n = int(os.environ.get("FIRN_KILLS", 200))
+    done = rounds(tmp_path, n, time.time_ns())
+    assert all(done[k] > n // 10 for k in ("sql", "s3", "ddl", "rest", "refresh"))
