@@ -6,6 +6,7 @@
 #include "refresh/refresh_int.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 Refresher *refresher_new(Lake *l, DuckEngine *e, const RefresherOptions *o)
 {
@@ -43,15 +44,30 @@ static Running *find_running(Refresher *r, int64_t id)
     return n;
 }
 
-static Status enter(Refresher *r, Running *me, int no_wait, Error *err)
+enum { ASK_EVERY_NS = 100 * 1000000 };
+
+/* Until another run ends, or it is time to ask whether the asker still wants this one. */
+static void wait_a_little(Refresher *r)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_REALTIME, &ts);
+    ts.tv_nsec += ASK_EVERY_NS;
+    ts.tv_sec += ts.tv_nsec / 1000000000;
+    ts.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&r->done, &r->lock, &ts);
+}
+
+static Status enter(Refresher *r, Running *me, const RefreshRequest *q, Error *err)
 {
     pthread_mutex_lock(&r->lock);
     while (find_running(r, me->relation_id)) {
-        if (no_wait) {
+        if (q->no_wait || (q->given_up && q->given_up(q->ctx))) {
             pthread_mutex_unlock(&r->lock);
-            return FAIL(err, E_CONFLICT, "a refresh of the view is running already");
+            return q->no_wait ? FAIL(err, E_CONFLICT, "a refresh of the view is running already")
+                              : FAIL(err, E_CANCELLED, "canceling statement due to user request, while it waited for another refresh of the view");
         }
-        pthread_cond_wait(&r->done, &r->lock);
+        wait_a_little(r);
     }
     me->next = r->running;
     r->running = me;
@@ -373,7 +389,7 @@ Status refresh_run(Refresher *r, Arena *a, int64_t relation_id, const RefreshReq
     Running me = { .relation_id = relation_id };
     int64_t begun = clock_mono_us();
 
-    TRY(enter(r, &me, q->no_wait, err));
+    TRY(enter(r, &me, q, err));
     Job j = { .r = r, .a = a, .started_ms = clock_ms() };
     j.run = (CatRun){ .id = q->run_id.n ? q->run_id : uuid_v4(a), .relation_id = relation_id, .status = S("STARTING"), .role = q->role,
                       .trigger = q->trigger, .created_ms = j.started_ms };

@@ -13,7 +13,7 @@
 
 typedef struct Refresher Refresher;
 typedef struct RefresherOptions {
-    double full_share;                /* changed rows as a share of the sources' rows beyond which full is chosen; default 0.5 */
+    double full_share;                /* changed rows as a share of the sources' rows beyond which full is chosen; for large sources it scales the cost check (cost.c); default 0.5 */
     int64_t rewrite_rows;             /* views up to this many rows are rewritten whole when they are very small or much of them changed; default 50,000 */
     int max_files;                    /* more data files than this in a view: rewritten whole; default 32 */
 } RefresherOptions;
@@ -48,7 +48,8 @@ typedef struct RefreshReport {
  * With or_replace an existing materialized view keeps its identity (uuid, ARN, schedule) and gets new columns and rows. */
 NODISCARD Status refresh_create(Refresher *r, Arena *a, const ViewSpec *spec, RefreshReport *ret, Error *err);
 
-typedef struct RefreshRequest { int full, no_wait; Str trigger, role; Str run_id; DuckConn *conn; } RefreshRequest;    /* run_id: given by the caller or empty; conn: as in ViewSpec */
+/* run_id: given by the caller or empty; conn: as in ViewSpec; given_up (may be NULL): asked while the run waits for another one of the view. */
+typedef struct RefreshRequest { int full, no_wait; Str trigger, role; Str run_id; DuckConn *conn; int (*given_up)(void *ctx); void *ctx; } RefreshRequest;
 NODISCARD Status refresh_run(Refresher *r, Arena *a, int64_t relation_id, const RefreshRequest *q, RefreshReport *ret, Error *err);
 /* Stops a running refresh: E_NOT_FOUND when none runs. */
 NODISCARD Status refresh_stop(Refresher *r, int64_t relation_id, Error *err);

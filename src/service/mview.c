@@ -147,9 +147,18 @@ static Status open_view(Run *r, Name *n, CatRelation *rel, CatMview *v, Error *e
     return cat_mview_get(r->svc->catalog, r->a, rel->id, v, err);
 }
 
+static int given_up(void *ctx)
+{
+    Session *ss = ctx;
+    pthread_mutex_lock(&ss->lock);
+    int cancelled = ss->cancelled;
+    pthread_mutex_unlock(&ss->lock);
+    return cancelled;
+}
+
 Status do_refresh_mv(Run *r, Rows *rows, Error *err)
 {
-    RefreshRequest q = { .full = r->st->full, .trigger = S("ON_DEMAND"), .role = r->ss->principal.arn, .conn = r->c };
+    RefreshRequest q = { .full = r->st->full, .trigger = S("ON_DEMAND"), .role = r->ss->principal.arn, .conn = r->c, .given_up = given_up, .ctx = r->ss };
     RefreshReport rep;
     CatRelation rel;
     CatMview v;

@@ -244,6 +244,25 @@ def test_cancel(server):
             assert c.execute("SELECT 1").fetchone() == (1,)
 
 
+def test_a_refresh_that_waits_for_another_one_can_be_given_up(server, ns):
+    server.sql(f"""CREATE TABLE glue_catalog.{ns}.t USING iceberg AS SELECT id FROM range(20);
+        CREATE MATERIALIZED VIEW glue_catalog.{ns}.v AS SELECT a.id % 10 AS k, sum(a.id * b.id % 7) AS c FROM glue_catalog.{ns}.t a JOIN glue_catalog.{ns}.t b ON a.id % 7 <> b.id % 11 GROUP BY a.id % 10;
+        INSERT INTO glue_catalog.{ns}.t SELECT id FROM range(400000)""")
+    first = server.connect()
+    t = threading.Thread(target=lambda: pytest.raises(psycopg.errors.QueryCanceled, first.execute, f"REFRESH MATERIALIZED VIEW glue_catalog.{ns}.v FULL"))
+    t.start()
+    time.sleep(1)
+    with server.connect(options="-c statement_timeout=500") as c:
+        begun = time.monotonic()
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            c.execute(f"REFRESH MATERIALIZED VIEW glue_catalog.{ns}.v")
+        assert time.monotonic() - begun < 4
+    assert t.is_alive()
+    first.cancel()
+    t.join(10)
+    assert not t.is_alive()
+
+
 def test_cancel_of_a_write_leaves_nothing(server, ns):
     server.sql(f"CREATE TABLE glue_catalog.{ns}.t (id BIGINT, s STRING) USING iceberg; INSERT INTO glue_catalog.{ns}.t VALUES (1, 'x')")
     with server.connect() as c:
