@@ -47,6 +47,12 @@ static void print_column(Print *p, const Expr *e)
 
 static void print_unary(Print *p, const Expr *e)
 {
+    if (e->op == OP_NOT && e->args.p[0]->kind == EX_IN_QUERY) {
+        Expr other = *e->args.p[0];
+        other.negated = !other.negated;
+        print_in_query(p, &other);
+        return;
+    }
     add(p, e->op == OP_NOT ? "(NOT " : e->op == OP_NEG ? "(-" : e->op == OP_BIT_NOT ? "(~" : "(+");
     print_expr(p, e->args.p[0]);
     add(p, ")");
@@ -91,16 +97,6 @@ static void print_in_list(Print *p, const Expr *e)
     print_expr(p, e->args.p[0]);
     add(p, e->negated ? " NOT IN (" : " IN (");
     print_exprs(p, &e->args, 1);
-    add(p, "))");
-}
-
-static void print_in_query(Print *p, const Expr *e)
-{
-    add(p, e->args.n > 1 ? "((" : "(");
-    print_exprs(p, &e->args, 0);
-    add(p, e->args.n > 1 ? ")" : "");
-    add(p, e->negated ? " NOT IN (" : " IN (");
-    print_query(p, e->query);
     add(p, "))");
 }
 

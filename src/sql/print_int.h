@@ -24,6 +24,7 @@ void print_exprs(Print *p, const ExprVec *v, size_t from);
 void print_query(Print *p, const Query *q);
 void print_table(Print *p, const TableRef *t);
 void print_order(Print *p, const OrderVec *v);             /* without ORDER BY */
+void print_in_query(Print *p, const Expr *e);
 void print_call(Print *p, const Expr *e);
 void print_binary(Print *p, const Expr *e);
 void print_cast(Print *p, const Expr *e);
