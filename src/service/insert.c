@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* insert.c - INSERT INTO and INSERT OVERWRITE: columns by position, by list or by name, static partitions, defaults.
+ *
+ * OVERWRITE replaces the whole table (static mode without PARTITION), the rows of the named partition values, or, in dynamic mode, the
+ * partitions that get new rows. */
+#include "service/dml_int.h"
+
+/* For each table column the index of the source column that feeds it, or -1. */
+static Status map_columns(Dml *d, const Query *q, ptrdiff_t *from, Error *err)
+{
+    const Stmt *st = d->r->st;
+    size_t dynamic = 0;
+
+    for (size_t i = 0; i < d->columns.n; i++)
+        from[i] = -1;
+    for (size_t i = 0; st->by_name && i < q->columns.n; i++) {
+        ptrdiff_t at = dml_column(d, q->columns.p[i].name);
+        if (at < 0)
+            return dml_unknown_column(d, q->columns.p[i].name, err);
+        from[at] = (ptrdiff_t)i;
+    }
+    if (st->by_name)
+        return OK;
+    for (size_t i = 0; i < st->static_partition.n; i++)
+        dynamic += !st->static_partition.p[i].value;
+    size_t fixed = st->static_partition.n - dynamic, want = st->column_names.n ? st->column_names.n : d->columns.n - fixed;
+    if (q->columns.n != want)
+        return dml_arity(d, q->columns.n, want, err);
+    for (size_t i = 0; i < st->column_names.n; i++) {
+        ptrdiff_t at = dml_column(d, st->column_names.p[i]);
+        if (at < 0)
+            return dml_unknown_column(d, st->column_names.p[i], err);
+        from[at] = (ptrdiff_t)i;
+    }
+    size_t next = 0;
+    for (size_t i = 0; !st->column_names.n && i < d->columns.n; i++) {
+        bool is_fixed = false;
+        for (size_t k = 0; k < st->static_partition.n; k++)
+            is_fixed |= st->static_partition.p[k].value && dml_column(d, st->static_partition.p[k].column.p[0]) == (ptrdiff_t)i;
+        if (!is_fixed)
+            from[i] = (ptrdiff_t)next++;
+    }
+    return OK;
+}
+
+static const Expr *static_value(const Dml *d, size_t col)
+{
+    const Stmt *st = d->r->st;
+    for (size_t k = 0; k < st->static_partition.n; k++)
+        if (st->static_partition.p[k].value && dml_column(d, st->static_partition.p[k].column.p[0]) == (ptrdiff_t)col)
+            return st->static_partition.p[k].value;
+    return NULL;
+}
+
+static Status insert_select(Dml *d, Query *q, Str *ret, Error *err)
+{
+    Run *r = d->r;
+    Printer p = run_printer(r);
+    TableRef *src = arena_new(r->a, TableRef);
+    ptrdiff_t *from = arena_array(r->a, ptrdiff_t, d->columns.n + 1);
+    StrBuf out = sb_new(r->a);
+    Binder b;
+    Str inner;
+
+    run_binder(r, &b);
+    TRY(sql_bind_query(r->a, &b, q, err));
+    TRY(map_columns(d, q, from, err));
+    *src = (TableRef){ .kind = TR_QUERY, .query = q, .engine = S("ins"), .columns = q->columns };
+    TRY(sql_print_query(r->a, &p, q, &inner, err));
+    sb_addc(&out, "SELECT ");
+    for (size_t i = 0; i < d->columns.n; i++) {
+        Expr *e;
+        const Expr *fixed = static_value(d, i);
+        if (fixed) {
+            e = sql_copy_expr(r->a, fixed);
+            TRY(sql_bind_expr(r->a, &b, NULL, e, err));
+        } else if (from[i] >= 0) {
+            e = dml_column_expr(r->a, src, (size_t)from[i], &q->columns.p[from[i]]);
+        } else {
+            TRY(dml_default(d, i, &e, err));
+        }
+        TRY(dml_select_item(d, e, i, &out, err));
+    }
+    sb_fmt(&out, " FROM (" STR_FMT ") AS ins", STR_ARG(inner));
+    *ret = sb_str(&out);
+    return OK;
+}
+
+/* ---- INSERT OVERWRITE ------------------------------------------------------------------------------------------------------------ */
+
+static bool same_partition(const IceFile *x, const IceFile *y)
+{
+    if (x->spec_id != y->spec_id || x->npartition != y->npartition)
+        return false;
+    for (size_t i = 0; i < x->npartition; i++)
+        if (ice_value_cmp(&x->partition[i], &y->partition[i]))
+            return false;
+    return true;
+}
+
+/* Dynamic: the partitions that get new rows lose their old files. */
+static Status overwrite_partitions(Dml *d, Error *err)
+{
+    IceScan scan = {0};
+    const IceSnapshot *s = ice_current_snapshot(d->table.meta);
+
+    if (s)
+        TRY(ice_scan(d->r->a, d->r->svc->store, d->table.meta, s, NULL, &scan, err));
+    for (size_t i = 0; i < scan.tasks.n; i++) {
+        const IceFile *old = &scan.tasks.p[i].data->file;
+        for (size_t k = 0; k < d->change.add_data.n; k++)
+            if (same_partition(old, &d->change.add_data.p[k])) {
+                vec_push(d->r->a, &d->change.remove_data, old->path);
+                break;
+            }
+    }
+    return OK;
+}
+
+/* PARTITION (a = 1): the rows with these values go. */
+static Status overwrite_static(Dml *d, Error *err)
+{
+    Run *r = d->r;
+    StrBuf where = sb_new(r->a);
+    int64_t gone;
+    Str sql;
+
+    for (size_t i = 0; i < d->columns.n; i++) {
+        const Expr *fixed = static_value(d, i);
+        Printer p = run_printer(r);
+        Expr *e;
+        Binder b;
+        Str text;
+        if (!fixed)
+            continue;
+        run_binder(r, &b);
+        e = sql_copy_expr(r->a, fixed);
+        TRY(sql_bind_expr(r->a, &b, NULL, e, err));
+        TRY(sql_assign_cast(r->a, r->ss->dialect, &e, &d->columns.p[i].type, d->columns.p[i].name, err));
+        TRY(sql_print_expr(r->a, &p, e, &text, err));
+        sb_fmt(&where, "%s" STR_FMT " IS NOT DISTINCT FROM " STR_FMT, where.n ? " AND " : "", STR_ARG(sql_ident_str(r->a, d->columns.p[i].engine)), STR_ARG(text));
+    }
+    TRY(dml_positions_where(d, NULL, sb_str(&where), &sql, err));
+    return lake_delete_rows(r->svc->lake, r->a, r->c, &d->table, sql, &d->change, &d->files, &gone, err);
+}
+
+static Status overwrite(Dml *d, Error *err)
+{
+    const Stmt *st = d->r->st;
+    bool dynamic = str_ieq(setting_get(d->r->ss, S("spark.sql.sources.partitionOverwriteMode"), S("static")), S("dynamic"));
+    int fixed = 0;
+
+    for (size_t i = 0; i < st->static_partition.n; i++)
+        fixed += st->static_partition.p[i].value != NULL;
+    d->change.operation = S("overwrite");
+    d->change.check_conflicts = 1;
+    if (fixed)
+        return overwrite_static(d, err);
+    if (dynamic || st->static_partition.n)
+        return overwrite_partitions(d, err);
+    d->change.replace_all = 1;
+    return OK;
+}
+
+Status do_insert(Run *r, Rows *rows, Error *err)
+{
+    Dml d;
+    Str sql;
+
+    TRY(dml_open(&d, r, "INSERT into", err));
+    TRY(insert_select(&d, r->st->query, &sql, err));
+    TRY(dml_write(&d, sql, &d.rows, err));
+    d.change.operation = S("append");
+    Status s = r->st->overwrite ? overwrite(&d, err) : OK;
+    if (s != OK) {
+        lake_discard(r->svc->lake, &d.files);
+        return s;
+    }
+    TRY(dml_commit(&d, err));
+    dml_tag(rows, "INSERT 0", d.rows);
+    return OK;
+}
