@@ -235,6 +235,28 @@ def test_pyiceberg_sees_views(server, ns):
     assert not cat.view_exists(f"{ns}.v")
 
 
+def test_vended_credentials_reach_one_table(server, ns):
+    import boto3
+    import botocore.config
+    from botocore.exceptions import ClientError
+    server.sql(f"CREATE TABLE glue_catalog.{ns}.t (a INT); CREATE TABLE glue_catalog.{ns}.t2 (a INT); INSERT INTO glue_catalog.{ns}.t VALUES (1); INSERT INTO glue_catalog.{ns}.t2 VALUES (1)")
+    p = server.pyiceberg().load_table(f"{ns}.t").io.properties
+    s3 = boto3.client("s3", endpoint_url=server.lake, aws_access_key_id=p["s3.access-key-id"], aws_secret_access_key=p["s3.secret-access-key"],
+                      aws_session_token=p.get("s3.session-token"), region_name="us-east-1", config=botocore.config.Config(s3={"addressing_style": "path"}))
+    found = [o["Key"] for o in s3.list_objects_v2(Bucket="warehouse", Prefix=f"{ns}.db/t/")["Contents"]]
+    assert len(found) >= 3 and s3.list_objects(Bucket="warehouse", Prefix=f"{ns}.db/t/data/")["Contents"]
+    assert s3.get_object(Bucket="warehouse", Key=found[0])["Body"].read() and s3.list_objects_v2(Bucket="warehouse", Prefix=f"{ns}.db/t/../t2/")["KeyCount"] == 0
+    other = server.s3().list_objects_v2(Bucket="warehouse", Prefix=f"{ns}.db/t2/")["Contents"][0]["Key"]
+    for call in (lambda: s3.list_objects_v2(Bucket="warehouse", Prefix=f"{ns}.db/t"), lambda: s3.list_objects_v2(Bucket="warehouse", Prefix=f"{ns}.db/t2/"),
+                 lambda: s3.list_objects_v2(Bucket="warehouse"),
+                 lambda: s3.list_object_versions(Bucket="warehouse"), lambda: s3.list_multipart_uploads(Bucket="warehouse"), lambda: s3.list_buckets(),
+                 lambda: s3.get_object(Bucket="warehouse", Key=other), lambda: s3.put_object(Bucket="warehouse", Key=other, Body=b"x"),
+                 lambda: s3.delete_bucket(Bucket="warehouse")):
+        with pytest.raises(ClientError) as e:
+            call()
+        assert e.value.response["ResponseMetadata"]["HTTPStatusCode"] == 403
+
+
 # ---- DuckDB ----------------------------------------------------------------------------------------------------------------------
 
 @pytest.fixture(scope="module")

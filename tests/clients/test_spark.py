@@ -10,6 +10,7 @@ import os
 import pathlib
 import subprocess
 
+import psycopg
 import pytest
 
 from conftest import ROOT, Server
@@ -241,6 +242,84 @@ def test_spark_procedures(server, spark, both, ns):
     latest = spark.sql(f"SELECT file FROM {t}.metadata_log_entries ORDER BY timestamp DESC LIMIT 1")[0][0]
     call(f"register_table('{ns}.again', '{latest}')")
     assert both(f"SELECT count(*) FROM {t}") == both(f"SELECT count(*) FROM {made(ns, 'again')}")
+
+
+@pytest.mark.parametrize("properties", [
+    {"write.parquet.compression-codec": "gzip", "write.object-storage.enabled": "true", "write.parquet.bloom-filter-enabled.column.id": "true"},
+    {"write.parquet.compression-codec": "snappy", "write.data.path": "{location}/elsewhere", "write.metadata.metrics.default": "none", "write.parquet.page-version": "v2"},
+    {"write.parquet.row-group-size-bytes": "20000", "write.distribution-mode": "none", "write.target-file-size-bytes": "60000", "write.manifest-lists.enabled": "true"}])
+def test_layouts(server, spark, both, ns, properties):
+    t = made(ns)
+    given = ", ".join(f"'{k}' = '{v.format(location=f's3://warehouse/{ns}.db/t')}'" for k, v in properties.items())
+    spark.sql(f"CREATE TABLE {t} (id BIGINT, s STRING, d DATE) USING iceberg PARTITIONED BY (bucket(3, id)) TBLPROPERTIES ({given})",
+              f"INSERT INTO {t} SELECT id, md5(CAST(id AS STRING)), date_add(DATE'2026-01-01', CAST(id % 400 AS INT)) FROM range(20000)", f"DELETE FROM {t} WHERE id % 1000 = 1")
+    assert both(f"SELECT count(*), sum(id), min(s), max(d) FROM {t}") == [(19980, 199799980, "00003e3b9e5336685200ae85d21b4f5e", "2027-02-04")]
+    assert both(f"SELECT s FROM {t} WHERE id = 12345") and both(f"SELECT count(*) FROM {t} WHERE d BETWEEN DATE'2026-03-01' AND DATE'2026-03-05'")[0][0] > 0
+    server.sql(f"INSERT INTO {t} VALUES (-1, 'firn', NULL); UPDATE {t} SET s = 'u' WHERE id = 5")
+    assert both(f"SELECT id, s FROM {t} WHERE id < 6 AND id <> 1 ORDER BY id")[0] == (-1, "firn") and both(f"SELECT s FROM {t} WHERE id = 5") == [("u",)]
+
+
+def test_statistics_and_orphans(server, spark, both, ns):
+    t = made(ns)
+    spark.sql(f"CREATE TABLE {t} (id BIGINT, k STRING) USING iceberg PARTITIONED BY (k)", f"INSERT INTO {t} SELECT id, concat('k', id % 5) FROM range(1000)")
+    stats = spark.sql(f"CALL glue_catalog.system.compute_table_stats('{ns}.t')")[0][0]
+    assert stats.startswith(f"s3://warehouse/{ns}.db/t/") and stats.endswith(".stats")
+    assert spark.sql(f"CALL glue_catalog.system.compute_partition_stats('{ns}.t')")[0][0].startswith(f"s3://warehouse/{ns}.db/t/")
+    server.sql(f"INSERT INTO {t} VALUES (1, 'k9'); ALTER TABLE {t} SET TBLPROPERTIES ('a' = 'b'); DELETE FROM {t} WHERE id = 2")
+    orphan = f"{ns}.db/t/data/orphan.parquet"
+    server.s3().put_object(Bucket="warehouse", Key=orphan, Body=b"orphan")
+    gone = f"table => '{ns}.t', older_than => TIMESTAMP '2099-01-01 00:00:00'"
+    with server.connect() as c:                                       # the statistics that Spark made are no orphans
+        assert c.execute(f"CALL glue_catalog.system.remove_orphan_files({gone}, dry_run => true)", prepare=False).fetchall() == [(f"s3://warehouse/{orphan}",)]
+    assert spark.sql(f"CALL glue_catalog.system.remove_orphan_files(table => '{ns}.t', prefix_listing => true)") == []        # too young
+    assert both(f"SELECT count(*), sum(id) FROM {t}") == [(1000, 499499)]
+    spark.sql(f"CALL glue_catalog.system.rewrite_data_files(table => '{ns}.t', strategy => 'sort', sort_order => 'zorder(id, k)', options => map('rewrite-all', 'true'))")
+    assert both(f"SELECT count(*), sum(id) FROM {t}") == [(1000, 499499)]
+
+
+def test_write_audit_publish(server, spark, both, ns):
+    t, v = made(ns), made(ns, "m")
+    server.sql(f"""CREATE TABLE {t} (id INT) USING iceberg TBLPROPERTIES ('write.wap.enabled' = 'true'); INSERT INTO {t} VALUES (1);
+        CREATE MATERIALIZED VIEW {v} AS SELECT count(*) AS n, sum(id) AS s FROM {t}""")
+    try:
+        spark.sql("SET spark.wap.id = audit1", f"INSERT INTO {t} VALUES (2)", "RESET spark.wap.id")
+        assert both(f"SELECT count(*) FROM {t}.snapshots") == [(2,)] and both(f"SELECT id FROM {t} VERSION AS OF 'main'") == [(1,)] and refresh(server, v) == "NONE"
+        spark.sql(f"CALL glue_catalog.system.publish_changes('{ns}.t', 'audit1')")
+        assert both(f"SELECT id FROM {t} ORDER BY id") == [(1,), (2,)] and refresh(server, v) == "INCREMENTAL" and both(f"SELECT * FROM {v}") == [(2, 3)]
+        spark.sql(f"ALTER TABLE {t} CREATE BRANCH audit", "SET spark.wap.branch = audit", f"INSERT INTO {t} VALUES (3)", "RESET spark.wap.branch")
+        assert both(f"SELECT count(*) FROM {t}.branch_audit") == [(3,)] and refresh(server, v) == "NONE"
+        spark.sql(f"CALL glue_catalog.system.fast_forward('{ns}.t', 'main', 'audit')")
+        assert refresh(server, v) == "INCREMENTAL" and both(f"SELECT * FROM {v}") == [(3, 6)]
+    finally:
+        spark.sql("RESET spark.wap.id", "RESET spark.wap.branch")
+
+
+@pytest.mark.parametrize("make,why", [
+    ("CREATE TABLE {t} (id INT, v VARIANT) USING iceberg TBLPROPERTIES ('format-version' = '3')", "variant"),
+    ("CREATE TABLE {t} (id INT, v STRING) USING iceberg TBLPROPERTIES ('write.format.default' = 'orc')", "only Parquet"),
+    ("CREATE TABLE {t} (id INT, v STRING) USING iceberg TBLPROPERTIES ('write.format.default' = 'avro')", "only Parquet")])
+def test_what_firn_cannot_read_it_says(server, spark, ns, make, why):
+    t = made(ns)
+    spark.sql(make.format(t=t), f"INSERT INTO {t} VALUES (1, {'parse_json(chr(49))' if why == 'variant' else chr(39) + 'x' + chr(39)})")
+    with pytest.raises(psycopg.Error, match=why) as e:
+        server.sql(f"SELECT * FROM {t}")
+    assert e.value.sqlstate == "0A000"
+    assert spark.sql(f"SELECT id FROM {t}") == [(1,)] and server.sql(f"SELECT count(*) FROM {t}.snapshots") == [(1,)]
+
+
+def test_namespaces_and_properties(server, spark, ns):
+    spark.sql(f"CREATE NAMESPACE glue_catalog.{ns}x COMMENT 'spark made it' WITH DBPROPERTIES ('a' = 'b')", f"ALTER NAMESPACE glue_catalog.{ns}x SET PROPERTIES ('c' = 'd')")
+    assert (f"{ns}x",) in spark.sql("SHOW NAMESPACES IN glue_catalog") and (f"{ns}x",) in server.sql("SHOW NAMESPACES IN glue_catalog")
+    told = dict(r[:2] for r in spark.sql(f"DESCRIBE NAMESPACE EXTENDED glue_catalog.{ns}x"))
+    assert told["Comment"] == "spark made it" and "(c,d)" in told["Properties"]
+    spark.sql(f"CREATE TABLE glue_catalog.{ns}x.t (id INT COMMENT 'key') USING iceberg COMMENT 'a table' TBLPROPERTIES ('p' = 'q')")
+    assert "not empty" in spark.fails(f"DROP NAMESPACE glue_catalog.{ns}x")
+    spark.sql(f"ALTER TABLE glue_catalog.{ns}x.t SET TBLPROPERTIES ('r' = 's')", f"ALTER TABLE glue_catalog.{ns}x.t UNSET TBLPROPERTIES ('p')")
+    mine, theirs = (dict(x(f"SHOW TBLPROPERTIES glue_catalog.{ns}x.t")) for x in (server.sql, spark.sql))
+    assert mine["r"] == theirs["r"] == "s" and "p" not in mine and "p" not in theirs
+    assert "COMMENT 'a table'" in spark.sql(f"SHOW CREATE TABLE glue_catalog.{ns}x.t")[0][0]
+    spark.sql(f"DROP TABLE glue_catalog.{ns}x.t PURGE", f"DROP NAMESPACE glue_catalog.{ns}x")
+    assert (f"{ns}x",) not in server.sql("SHOW NAMESPACES IN glue_catalog")
 
 
 # ---- what firn writes, Spark reads --------------------------------------------------------------------------------------------------

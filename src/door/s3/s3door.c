@@ -68,6 +68,7 @@ static Status handle(S3Req *q, Error *err);
 static Status split_target(S3Req *q, Level *level, Error *err);
 static Status decode_key(S3Req *q, Str raw, Str *ret, Error *err);
 static Status authenticate(S3Req *q, Error *err);
+static Str asked_key(const S3Req *q, const Op *op);
 static const Op *find_op(const S3Req *q, Level level);
 static bool arg_fits(const S3Req *q, const char *arg);
 static Status no_op(const S3Req *q, Level level, Error *err);
@@ -171,8 +172,15 @@ static Status handle(S3Req *q, Error *err)
         return no_op(q, level, err);
     q->action = op->action;
     if (op->action)
-        TRY(s3_allow(q, op->action, q->bucket, q->key, err));    /* invariant 1 */
+        TRY(s3_allow(q, op->action, q->bucket, asked_key(q, op), err));    /* invariant 1 */
     return op->run(q, err);
+}
+
+/* A listing is asked about by its prefix: who may see one table may list it, and nothing beside it. */
+static Str asked_key(const S3Req *q, const Op *op)
+{
+    bool listing = !q->key.n && strncmp(op->action, "s3:ListBucket", strlen("s3:ListBucket")) == 0;
+    return listing ? http_arg(q->r, "prefix", (Str){0}) : q->key;
 }
 
 static Status split_target(S3Req *q, Level *level, Error *err)

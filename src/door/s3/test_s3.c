@@ -283,6 +283,12 @@ static void test_rights(void **state)
     asked = (Str){0};
     expect(call("PUT", "/bkt/c", "x-amz-copy-source: bkt/k\n", ""), 200, "");
     assert_str(asked, "PutObject bkt/c;GetObject bkt/k;PutObject bkt/c;");
+    asked = (Str){0};
+    expect(call("GET", "/bkt?list-type=2&prefix=a%2Fb/", "", ""), 200, "<Prefix>a/b/</Prefix>");
+    expect(call("GET", "/bkt?versions&prefix=k", "", ""), 200, "<Key>k</Key>");
+    expect(call("GET", "/bkt?uploads", "", ""), 200, "");
+    expect(call("HEAD", "/bkt?prefix=", "", ""), 200, "");
+    assert_str(asked, "ListBucket bkt/a/b/;ListBucketVersions bkt/k;ListBucketMultipartUploads bkt/;ListBucket bkt/;");
     deny = "1:DeleteObject";
     deny_count = 0;
     HttpReply r = call("POST", "/bkt?delete", "", "<Delete><Object><Key>k</Key></Object><Object><Key>c</Key></Object></Delete>");
