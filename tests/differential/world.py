@@ -221,7 +221,7 @@ class Run:
             self.mirror_one(v.name, v.full_name())
 
     def check_by_duck(self, v, n, stored):
-        if "decimal average" in v.flags:
+        if v.flags & {"decimal average", "rows not in"}:
             return
         wanted, error = self.duck.rows(queries.to_duck(v.query.sql()))
         if error:
