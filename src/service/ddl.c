@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ddl.c - tables, views and namespaces made, changed and dropped by SQL.
+/* ddl.c - tables made, replaced and dropped by SQL (views: ddl_view.c, namespaces: ddl_namespace.c, ALTER: alter.c).
  *
  * The verbs of tables.h do the work; here statements become schemas, specs and updates. */
 #include "service/ddl_int.h"
@@ -33,7 +33,7 @@ static Status schema_of_defs(Run *r, const ColumnDefs *defs, IceSchema **ret, Er
     return OK;
 }
 
-static Status schema_of_query(Run *r, const Query *q, IceSchema **ret, Error *err)
+Status ddl_schema_of_query(Run *r, const Query *q, IceSchema **ret, Error *err)
 {
     ColumnDefs defs = {0};
     for (size_t i = 0; i < q->columns.n; i++)
@@ -88,7 +88,7 @@ static Status check_provider(const Stmt *st, Error *err)
     return FAIL(err, E_UNSUPPORTED, "USING " STR_FMT " is not supported: tables are Iceberg tables", STR_ARG(st->provider));
 }
 
-static Status bind_ctas(Run *r, Error *err)
+Status ddl_bind_query(Run *r, Error *err)
 {
     Binder b;
     run_binder(r, &b);
@@ -101,8 +101,8 @@ static Status new_table(Run *r, const Name *n, SvcNewTable *t, Error *err)
 
     *t = (SvcNewTable){ .name = { n->catalog_id, n->namespace, n->name }, .location = st->location };
     if (st->query) {
-        TRY(bind_ctas(r, err));
-        TRY(schema_of_query(r, st->query, &t->schema, err));
+        TRY(ddl_bind_query(r, err));
+        TRY(ddl_schema_of_query(r, st->query, &t->schema, err));
     } else if (st->target.n) {                       /* LIKE */
         Name like;
         LakeTable other;
@@ -288,9 +288,9 @@ Status ddl_replace_table(Run *r, const SvcCall *call, SvcNewTable *nt, Error *er
     return s;
 }
 
-/* ---- DROP TABLE, views, namespaces -------------------------------------------------------------------------------------------------- */
+/* ---- DROP TABLE -------------------------------------------------------------------------------------------------- */
 
-static Status absent_is_fine(Run *r, Status s, Error *err, const StrVec *name)
+Status ddl_absent_is_fine(Run *r, Status s, Error *err, const StrVec *name)
 {
     if (s != E_NOT_FOUND)
         return s;
@@ -314,199 +314,5 @@ Status do_drop_table(Run *r, Rows *rows, Error *err)
     SvcName name = { n.catalog_id, n.namespace, n.name };
     if (s == OK)
         s = svc_table_drop(&call, &name, r->st->purge ? SVC_PURGE_FILES : SVC_KEEP_FILES, err);
-    return absent_is_fine(r, s, err, &r->st->name);
-}
-
-static Json *version_json(Arena *a, const IceViewVersion *v)
-{
-    Json *o = json_object(a), *reprs = json_array(a), *one = json_object(a), *ns = json_array(a), *summary = json_object(a);
-
-    json_set(a, one, "type", json_str(a, S("sql")));
-    json_set(a, one, "sql", json_str(a, v->reprs.p[0].sql));
-    json_set(a, one, "dialect", json_str(a, v->reprs.p[0].dialect));
-    json_push(a, reprs, one);
-    for (size_t i = 0; i < v->default_namespace.n; i++)
-        json_push(a, ns, json_str(a, v->default_namespace.p[i]));
-    json_set(a, summary, "operation", json_str(a, S("replace")));
-    json_set(a, o, "version-id", json_int(a, 1));      /* the next free one is given */
-    json_set(a, o, "timestamp-ms", json_int(a, v->timestamp_ms));
-    json_set(a, o, "schema-id", json_int(a, -1));
-    json_set(a, o, "summary", summary);
-    json_set(a, o, "representations", reprs);
-    json_set(a, o, "default-catalog", json_str(a, v->default_catalog));
-    json_set(a, o, "default-namespace", ns);
-    return o;
-}
-
-static Json *view_update(Arena *a, Json *list, const char *action)
-{
-    Json *u = json_object(a);
-    json_set(a, u, "action", json_str(a, str_c(action)));
-    json_push(a, list, u);
-    return u;
-}
-
-/* A new version of the same view: its identity and its older versions stay, and a failure leaves it as it was. */
-static Status replace_view(Run *r, const SvcCall *call, const SvcNewView *nv, Error *err)
-{
-    Json *ups = json_array(r->a), *props = json_object(r->a);
-    SvcView made;
-
-    json_set(r->a, view_update(r->a, ups, "add-schema"), "schema", ice_schema_json(r->a, nv->schema));
-    json_set(r->a, view_update(r->a, ups, "add-view-version"), "view-version", version_json(r->a, nv->version));
-    json_set(r->a, view_update(r->a, ups, "set-current-view-version"), "view-version-id", json_int(r->a, -1));
-    for (size_t i = 0; i < nv->properties.n; i++)
-        json_set_s(r->a, props, nv->properties.p[i].key, json_str(r->a, nv->properties.p[i].value));
-    if (nv->properties.n)
-        json_set(r->a, view_update(r->a, ups, "set-properties"), "updates", props);
-    return svc_view_commit(call, &nv->name, NULL, ups, &made, err);
-}
-
-Status do_create_view(Run *r, Rows *rows, Error *err)
-{
-    SvcCtx ctx;
-    SvcCall call = ddl_call(r, &ctx, "CREATE VIEW");
-    SvcNewView nv = {0};
-    SvcView made;
-    CatRelation rel;
-    Error ignored;
-    Name n;
-
-    rows_command(rows, "CREATE VIEW");
-    if (r->st->temporary)
-        return FAIL(err, E_UNSUPPORTED, "temporary views are not supported");
-    TRY(name_resolve(r, &r->st->name, &n, err));
-    bool there = cat_relation_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, n.name, &rel, &ignored) == OK;
-    if (there && r->st->if_not_exists)
-        return OK;
-    TRY(bind_ctas(r, err));
-    nv.name = (SvcName){ n.catalog_id, n.namespace, n.name };
-    TRY(schema_of_query(r, r->st->query, &nv.schema, err));
-    if (r->st->column_names.n && r->st->column_names.n != nv.schema->fields.n)
-        return FAIL(err, E_INVALID, "the view has %zu columns, %zu names are given", nv.schema->fields.n, r->st->column_names.n);
-    Str sql = r->st->query_text;
-    for (size_t i = 0; i < r->st->column_names.n; i++)
-        nv.schema->fields.p[i].name = r->st->column_names.p[i];
-    if (r->st->column_names.n) {
-        StrBuf b = sb_new(r->a);
-        sb_fmt(&b, "SELECT * FROM (" STR_FMT ") AS v(", STR_ARG(sql));
-        for (size_t i = 0; i < r->st->column_names.n; i++)
-            sb_fmt(&b, "%s`" STR_FMT "`", i ? ", " : "", STR_ARG(r->st->column_names.p[i]));
-        sb_byte(&b, ')');
-        sql = sb_str(&b);
-    }
-    nv.version = arena_new(r->a, IceViewVersion);
-    *nv.version = (IceViewVersion){ .id = 1, .timestamp_ms = clock_ms(), .default_catalog = r->ss->catalog_name };
-    vec_push(r->a, &nv.version->default_namespace, r->ss->namespace);
-    vec_push(r->a, &nv.version->reprs, ((IceViewRepr){ sql, r->ss->dialect == DIALECT_SPARK ? S("spark") : S("postgres") }));
-    nv.properties = r->st->props;
-    if (r->st->has_comment)
-        props_set(r->a, &nv.properties, S("comment"), r->st->comment);
-    if (there && r->st->or_replace && rel.kind == REL_VIEW)
-        return replace_view(r, &call, &nv, err);
-    return svc_view_create(&call, &nv, &made, err);
-}
-
-Status do_drop_view(Run *r, Rows *rows, Error *err)
-{
-    SvcCtx ctx;
-    SvcCall call = ddl_call(r, &ctx, "DROP VIEW");
-    Name n;
-
-    rows_command(rows, "DROP VIEW");
-    TRY(name_resolve(r, &r->st->name, &n, err));
-    SvcName name = { n.catalog_id, n.namespace, n.name };
-    return absent_is_fine(r, svc_view_drop(&call, &name, err), err, &r->st->name);
-}
-
-Status do_create_namespace(Run *r, Rows *rows, Error *err)
-{
-    SvcCtx ctx;
-    SvcCall call = ddl_call(r, &ctx, "CREATE NAMESPACE");
-    CatNamespace made;
-    Props props = r->st->props;
-    Name n;
-
-    rows_command(rows, "CREATE NAMESPACE");
-    TRY(name_namespace(r, &r->st->name, &n, err));
-    if (r->st->has_comment)
-        props_set(r->a, &props, S("comment"), r->st->comment);
-    if (r->st->location.n)
-        props_set(r->a, &props, S("location"), r->st->location);
-    Status s = svc_namespace_create(&call, n.catalog_id, n.namespace, &props, &made, err);
-    return s == E_EXISTS && r->st->if_not_exists ? OK : s;
-}
-
-static Status drop_content(Run *r, const SvcCall *call, const Name *n, Error *err)
-{
-    CatRelations rels = {0};
-
-    TRY(cat_relation_list(r->svc->catalog, r->a, n->catalog_id, n->namespace, 7, (CatPage){0}, &rels, err));
-    for (size_t i = 0; i < rels.n; i++) {
-        SvcName name = { n->catalog_id, n->namespace, rels.p[i].name };
-        if (rels.p[i].kind == REL_VIEW)
-            TRY(svc_view_drop(call, &name, err));
-        else
-            TRY(svc_table_drop(call, &name, SVC_PURGE_FILES, err));
-    }
-    return OK;
-}
-
-Status do_drop_namespace(Run *r, Rows *rows, Error *err)
-{
-    SvcCtx ctx;
-    SvcCall call = ddl_call(r, &ctx, "DROP NAMESPACE");
-    Name n;
-
-    rows_command(rows, "DROP NAMESPACE");
-    TRY(name_namespace(r, &r->st->name, &n, err));
-    if (r->st->cascade)
-        TRY(drop_content(r, &call, &n, err));
-    Status s = svc_namespace_drop(&call, n.catalog_id, n.namespace, err);
-    return s == E_NOT_FOUND && r->st->if_exists ? OK : s;
-}
-
-Status do_alter_namespace(Run *r, Rows *rows, Error *err)
-{
-    SvcCtx ctx;
-    SvcCall call = ddl_call(r, &ctx, "ALTER NAMESPACE");
-    SvcPropsChange ch = {0};
-    Name n;
-
-    rows_command(rows, "ALTER NAMESPACE");
-    TRY(name_namespace(r, &r->st->name, &n, err));
-    for (size_t i = 0; i < r->st->actions.n; i++) {
-        const AlterAction *x = &r->st->actions.p[i];
-        if (x->kind == AT_SET_LOCATION)
-            props_set(r->a, &ch.set, S("location"), x->location);
-        else if (x->kind == AT_SET_PROPS)
-            for (size_t k = 0; k < x->props.n; k++)
-                props_set(r->a, &ch.set, x->props.p[k].key, x->props.p[k].value);
-        else if (x->kind == AT_UNSET_PROPS)
-            for (size_t k = 0; k < x->props.n; k++)
-                vec_push(r->a, &ch.remove, x->props.p[k].key);
-        else
-            return FAIL(err, E_UNSUPPORTED, "this ALTER NAMESPACE is not supported: properties and location can be changed");
-    }
-    return svc_namespace_alter(&call, n.catalog_id, n.namespace, &ch, err);
-}
-
-Status do_use(Run *r, Rows *rows, Error *err)
-{
-    CatNamespace ns;
-    Name n;
-    Str id;
-    Error not_catalog;
-
-    rows_command(rows, "USE");
-    if (r->st->name.n == 1 && name_catalog(r, r->st->name.p[0], &id, &not_catalog) == OK) {
-        r->ss->catalog_name = str_dup(r->ss->arena, r->st->name.p[0]);
-        r->ss->namespace = S("default");
-        return OK;
-    }
-    TRY(name_namespace(r, &r->st->name, &n, err));
-    TRY(cat_namespace_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, &ns, err));
-    r->ss->catalog_name = str_dup(r->ss->arena, n.catalog_name);
-    r->ss->namespace = str_dup(r->ss->arena, n.namespace);
-    return OK;
+    return ddl_absent_is_fine(r, s, err, &r->st->name);
 }
