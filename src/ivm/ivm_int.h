@@ -171,6 +171,7 @@ typedef struct Emit {
     IvmPlan *plan;                        /* steps are added here */
     Str *tables;                          /* by node id: the step that holds its delta */
     StrVec made;                          /* other steps that several nodes may ask for */
+    StrVec shared;                        /* restricted scans that are steps ivm_r<i>: their text */
 } Emit;
 
 /* Rows of a node restricted to those whose columns are in a table of keys; `strict`: NULL is equal to nothing. */

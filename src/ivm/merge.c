@@ -90,6 +90,53 @@ Status merge_compile(Compiler *c, Error *err UNUSED)
 
 static int is_extreme(const Slot *s) { return s->kind == SLOT_MIN || s->kind == SLOT_MAX; }
 
+static int is_exact(const DataType *t)
+{
+    return t->kind == DT_INT8 || t->kind == DT_INT16 || t->kind == DT_INT32 || t->kind == DT_INT64 || t->kind == DT_DECIMAL;
+}
+
+/* Sums, differences and products of exact numbers are NULL just where one of their columns is. */
+static int is_strict(const Expr *x)
+{
+    if (x->kind == EX_COLUMN)
+        return 1;
+    if (x->kind == EX_LITERAL)
+        return x->value.kind != DT_NULL;
+    if (x->kind == EX_CAST)
+        return !x->try_cast && is_exact(&x->type) && is_exact(&x->args.p[0]->type) && is_strict(x->args.p[0]);
+    return x->kind == EX_BINARY && (x->op == OP_ADD || x->op == OP_SUB || x->op == OP_MUL) && is_exact(&x->type) &&
+           is_strict(x->args.p[0]) && is_strict(x->args.p[1]);
+}
+
+typedef struct NotNull { StrBuf *b; int n; } NotNull;
+
+static void put_column_not_null(void *ctx, const Expr *col)
+{
+    NotNull *o = ctx;
+    Error ignored;
+    Str text;
+    if (expr_text(o->b->a, col, &text, &ignored) == OK)
+        sb_fmt(o->b, "%s" STR_FMT " IS NOT NULL", o->n++ ? " AND " : "", STR_ARG(text));
+}
+
+/* "x IS NOT NULL" for the argument of a sum, said of its columns where that is the same: they are there already, x costs. */
+static Status put_not_null(StrBuf *b, const Expr *x, Error *err)
+{
+    NotNull columns = { b, 0 };
+    if (is_strict(x) && expr_visit_columns(x, put_column_not_null, &columns) && columns.n)
+        return OK;
+    sb_addc(b, "(");
+    TRY(put_expr(b, x, err));
+    sb_addc(b, ") IS NOT NULL");
+    return OK;
+}
+
+static int counts_sum(const IvmView *v, const Slot *s)
+{
+    AggKind k = s->kind == SLOT_COUNT ? agg_kind(slot_agg(v, s)) : AGG_OTHER;
+    return k == AGG_SUM || k == AGG_AVG;
+}
+
 /* Which input rows a slot counts: " FILTER (WHERE …)" or nothing. `more` may add a condition on the weight. */
 static Status put_slot_filter(StrBuf *b, const IvmView *v, const Slot *s, const char *more, Error *err)
 {
@@ -105,7 +152,11 @@ static Status put_slot_filter(StrBuf *b, const IvmView *v, const Slot *s, const 
         sb_addc(b, ")");
         and_ = " AND ";
     }
-    if (tests_arg) {
+    if (tests_arg && counts_sum(v, s)) {
+        sb_addc(b, and_);
+        TRY(put_not_null(b, slot_arg(v, s), err));
+        and_ = " AND ";
+    } else if (tests_arg) {
         sb_fmt(b, "%s%s(", and_, s->kind == SLOT_FALSE ? "NOT " : "");
         TRY(put_expr(b, slot_arg(v, s), err));
         sb_addc(b, s->kind == SLOT_COUNT ? ") IS NOT NULL" : ")");
@@ -125,6 +176,12 @@ static Str add_type(Arena *a, const IvmView *v, const Slot *s)
     return is_decimal_sum(v, s) ? str_fmt(a, "DECIMAL(38,%d)", slot_arg(v, s)->type.scale) : S("HUGEINT");
 }
 
+/* count(x) for a plain column: the engine knows it as the one that AVG divides by, and filters nothing. */
+static int counts_column(const IvmView *v, const Slot *s)
+{
+    return counts_sum(v, s) && !slot_agg(v, s)->func->filter && slot_arg(v, s)->kind == EX_COLUMN;
+}
+
 /* A slot over all rows of the input. */
 static Status put_slot_full(StrBuf *b, const IvmView *v, const Slot *s, Error *err)
 {
@@ -134,6 +191,12 @@ static Status put_slot_full(StrBuf *b, const IvmView *v, const Slot *s, Error *e
         sb_addc(b, ")");
         TRY(put_slot_filter(b, v, s, "", err));
         sb_addc(b, ", 0)");
+        return OK;
+    }
+    if (counts_column(v, s)) {
+        sb_addc(b, "count(");
+        TRY(put_expr(b, slot_arg(v, s), err));
+        sb_addc(b, ")");
         return OK;
     }
     if (is_extreme(s)) {

@@ -118,7 +118,7 @@ static const Restrict *if_any(const Pushed *p) { return p->only.n ? &p->only : N
 
 /* ---- one function a node -------------------------------------------------------------------------------- */
 
-static Status state_scan(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err UNUSED)
+static void put_scan(Emit *e, const Node *n, const char *suffix, StrBuf *b)
 {
     const BoundTable *t = e->v->tables.p[n->source];
     int any = 0;
@@ -132,16 +132,89 @@ static Status state_scan(Emit *e, const Node *n, Side side, const Restrict *only
     }
     if (!any)
         sb_addc(b, "1 AS c0");
-    sb_fmt(b, " FROM s%zu_%s", n->source, side == SIDE_OLD && emit_changed(e, n) ? "old" : "new");
-    if (!only)
-        return OK;
-    Str all = sb_str(b);
+    sb_fmt(b, " FROM s%zu_%s", n->source, suffix);
+}
+
+/* Wrap what is in b so that `only` holds for the result. */
+static void restrict_above(Emit *e, const Node *n, const Restrict *only, StrBuf *b)
+{
     StrBuf c = sb_new(e->a);
     sb_addc(&c, "SELECT ");
     put_columns(&c, n, "x");
-    sb_fmt(&c, " FROM (" STR_FMT ") x", STR_ARG(all));
+    sb_addc(&c, " FROM (");
+    sb_add(&c, sb_str(b));
+    sb_addc(&c, ") x");
     put_restrict(&c, n, "x", only);
     *b = c;
+}
+
+/* ---- restricted scans of both sides, read once ------------------------------------------------------------ */
+
+static int is_flat(const Node *n)
+{
+    for (size_t i = 0; i < node_ncols(n); i++)
+        if (n->used[i] && node_type(n, i)->nchildren)
+            return 0;
+    return 1;
+}
+
+/* Restricted rows of the change that came (or went), as often as they did. */
+static void put_changed(Emit *e, const Node *n, const Restrict *only, int came, StrBuf *b)
+{
+    StrBuf c = sb_new(e->a);
+    put_scan(e, n, "chg", &c);
+    sb_fmt(&c, ", unnest(range(%s__w)) AS u WHERE __w %s 0", came ? "" : "-", came ? ">" : "<");
+    restrict_above(e, n, only, &c);
+    sb_add(b, sb_str(&c));
+}
+
+/* Old and new rows of the keys differ by the change alone: one scan becomes a step, the other side follows from it.
+ * Without deletes that is the old one (new = old + what came), else the new one (old = new - what came + what went).
+ * The side that is asked for first makes the step: it is the old one where both are wanted. */
+static Status shared_scan(Emit *e, const Node *n, Side side, const Restrict *only, int *done, StrBuf *b, Error *err)
+{
+    int changed = emit_changed(e, n), deletes = emit_deletes(e, n);
+    StrBuf base = sb_new(e->a);
+    size_t at = 0;
+    put_scan(e, n, changed && !deletes ? "old" : "new", &base);
+    restrict_above(e, n, only, &base);
+    Str sql = sb_str(&base);
+    while (at < e->shared.n && !str_eq(e->shared.p[at], sql))
+        at++;
+    if (at == e->shared.n && side == SIDE_NEW)
+        return OK;                              /* nobody needs the other side */
+    *done = 1;
+    Str name = str_fmt(e->a, "ivm_r%zu", at);
+    if (at == e->shared.n) {
+        vec_push(e->a, &e->shared, sql);
+        TRY(emit_step(e, name, sql, err));
+    }
+    int except = changed && deletes && side == SIDE_OLD, plus = except || (changed && !deletes && side == SIDE_NEW);
+    sb_addc(b, except ? "(SELECT " : "SELECT ");
+    put_names(b, n);
+    sb_fmt(b, " FROM " STR_FMT, STR_ARG(name));
+    if (except) {
+        sb_addc(b, " EXCEPT ALL ");
+        put_changed(e, n, only, 1, b);
+        sb_addc(b, ")");
+    }
+    if (plus) {
+        sb_addc(b, " UNION ALL ");
+        put_changed(e, n, only, !except, b);
+    }
+    return OK;
+}
+
+static Status state_scan(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
+{
+    int done = 0;
+    if (only && e->plan && is_flat(n))
+        TRY(shared_scan(e, n, side, only, &done, b, err));
+    if (done)
+        return OK;
+    put_scan(e, n, side == SIDE_OLD && emit_changed(e, n) ? "old" : "new", b);
+    if (only)
+        restrict_above(e, n, only, b);
     return OK;
 }
 
@@ -188,19 +261,6 @@ static Status put_exprs(StrBuf *b, const Node *n, Error *err)
     if (!any)                                  /* without keys it is the aggregate that makes one row of many */
         sb_addc(b, n->kind == NODE_AGG ? "count(*) AS c0" : "1 AS c0");
     return OK;
-}
-
-/* Wrap what is in b so that `only` holds for the result. */
-static void restrict_above(Emit *e, const Node *n, const Restrict *only, StrBuf *b)
-{
-    StrBuf c = sb_new(e->a);
-    sb_addc(&c, "SELECT ");
-    put_columns(&c, n, "x");
-    sb_addc(&c, " FROM (");
-    sb_add(&c, sb_str(b));
-    sb_addc(&c, ") x");
-    put_restrict(&c, n, "x", only);
-    *b = c;
 }
 
 static Status state_project(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)

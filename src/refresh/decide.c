@@ -2,7 +2,7 @@
 /* decide.c - full, incremental or nothing, and why (design idea 5).
  *
  * The reason is a sentence that a user reads in DESCRIBE EXTENDED and in <view>.refreshes.  Anything that is not surely
- * incremental is full.  The cost check compares changed rows with the rows that a full refresh reads. */
+ * incremental is full.  What is cheaper is decided in cost.c. */
 #include "refresh/refresh_int.h"
 
 static Status full(Job *j, Str why)
@@ -54,13 +54,7 @@ static const IceSnapshot *old_snapshot(Job *j, size_t i)
     return p.snapshot_id >= 0 ? ice_snapshot(s->table.meta, p.snapshot_id) : NULL;
 }
 
-static int64_t total_rows(const IceSnapshot *s)
-{
-    int64_t n = 0;
-    return s && str_to_i64(props_get(&s->summary, S("total-records"), (Str){0}), &n) ? n : 0;
-}
-
-static Status measure(Job *j, int64_t *changed, int64_t *total, Error *err)
+static Status measure(Job *j, int64_t *changed, Error *err)
 {
     size_t n = j->bound.sources.n;
 
@@ -71,28 +65,29 @@ static Status measure(Job *j, int64_t *changed, int64_t *total, Error *err)
         TRY(lake_changes(j->r->lake, j->a, j->c, &s->table, old_snapshot(j, i), s->snapshot, s->schema, &j->deltas[i], err));
         j->changes[i] = (IvmChange){ .changed = !j->deltas[i].nothing, .has_deletes = j->deltas[i].has_deletes };
         *changed += j->deltas[i].nothing ? 0 : j->deltas[i].rows_upper;
-        *total += total_rows(s->snapshot);
     }
     return OK;
 }
 
 Status job_decide(Job *j, int force_full, Error *err)
 {
-    int64_t changed = 0, total = 0;
+    int64_t changed = 0;
+    int cheaper;
     Str why = plain_reason(j, force_full);
 
     for (size_t i = 0; i < j->bound.sources.n && !why.n; i++)
         why = source_reason(j, i);
     if (why.n)
         return full(j, why);
-    TRY(measure(j, &changed, &total, err));
+    TRY(measure(j, &changed, err));
     if (!changed) {
         j->type = RUN_NONE;
         j->reason = S("the sources did not change");
         return OK;
     }
-    if (total > 1000 && (double)changed > j->r->options.full_share * (double)total)
-        return full(j, str_fmt(j->a, "cost: up to %lld of %lld source rows changed, a full refresh is cheaper", (long long)changed, (long long)total));
+    TRY(job_full_is_cheaper(j, changed, &cheaper, &why, err));
+    if (cheaper)
+        return full(j, why);
     j->type = RUN_INCREMENTAL;
     j->reason = ivm_reason(j->bound.view);
     return OK;

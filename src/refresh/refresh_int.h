@@ -88,6 +88,10 @@ bool evidence_sound(Arena *a, Str public_key, const CatEvidence *e);
 Str evidence_differs(Arena *a, const CatMview *v, const CatEvidence *e);
 NODISCARD Status object_sha256(Arena *a, Store *st, Str uri, Str *hex, int64_t *size, Error *err);
 
+/* ---- cost.c ---- */
+/* With j->changes set. *why: the reason to give. */
+NODISCARD Status job_full_is_cheaper(Job *j, int64_t changed, int *ret, Str *why, Error *err);
+
 /* ---- create.c ---- */
 NODISCARD Status job_new_table(Job *j, const ViewSpec *spec, Error *err);
 
