@@ -200,6 +200,18 @@ static Status dispatch(Run *r, Rows *rows, Error *err)
     return h(r, rows, err);
 }
 
+/* The engine names local files in its words: where they lie is nobody's business. */
+static void hide_paths(char *text, Str dir)
+{
+    static const char word[] = "a file";
+
+    for (char *at = text; dir.n > sizeof word && (at = strstr(at, dir.p)); at += sizeof word - 1) {
+        size_t n = strcspn(at, "\"' \n)],");            /* at least the folder's name: longer than the word */
+        memmove(at + sizeof word - 1, at + n, strlen(at + n) + 1);
+        memcpy(at, word, sizeof word - 1);
+    }
+}
+
 /* A stretch of a statement's work under its timeout; the engine's errors are put into the dialect's words. */
 Status watched(Run *r, Rows *rows, StmtHandler work, Error *err)
 {
@@ -208,8 +220,11 @@ Status watched(Run *r, Rows *rows, StmtHandler work, Error *err)
 
     if (watch_end(r->svc->watch, ticket) && s == E_CANCELLED)
         return FAIL(err, E_TIMEOUT, "canceling statement due to statement timeout");
-    if (s != OK)
-        sql_engine_error(r->dialect, err);
+    if (s == OK)
+        return OK;
+    sql_engine_error(r->dialect, err);
+    hide_paths(err->message, r->svc->options.dir);
+    hide_paths(err->detail, r->svc->options.dir);
     return s;
 }
 
