@@ -50,7 +50,7 @@ class Changer:
     def insert(self, t):
         cols = self.named(t)
         t2 = schema.Table(t.name, cols)
-        rows = data.rows(self.r, t2, self.r.randint(1, 5))
+        rows = data.rows(self.r, t2, self.r.randint(1, 8))
         return Change("insert", t.name, (f"INSERT INTO {t.full_name()} ({', '.join(c.name for c in cols)}) VALUES {data.values(t2, rows)}",))
 
     def insert_select(self, t):
@@ -146,7 +146,7 @@ class Changer:
         return how(t)
 
     def several(self):
-        return [self.one() for _ in range(self.r.choice((1, 1, 2, 2, 3, 4, 5)))]
+        return [self.one() for _ in range(self.r.choice((1, 2, 2, 3, 3, 4, 6)))]
 
 
 # ---- applying ----------------------------------------------------------------------------------------------------------------

@@ -97,13 +97,13 @@ class Item:
 
 # ---- the generator ---------------------------------------------------------------------------------------------------------
 
-COMPARE = ("=", "<>", "<", "<=", ">", ">=")
+COMPARE = ("=", "<>", "<>", "<", "<=", "<=", ">", ">=", ">=")
 LITERALS = {"int": lambda r: str(r.randint(0, 5)), "bigint": lambda r: f"CAST({r.randint(0, 5)} AS BIGINT)", "dec": lambda r: f"{r.randint(0, 3)}.{r.randint(0, 9)}",
             "double": lambda r: f"CAST('{r.randint(0, 8) / 4}' AS DOUBLE)", "string": lambda r: data.literal(Item("", "string"), r.choice(data.STRINGS[:8])),
             "date": lambda r: f"DATE '{r.choice(data.DATES)}'", "ts": lambda r: f"TIMESTAMP '{r.choice(data.TIMES).replace(tzinfo=None)}'",
             "bool": lambda r: r.choice(("TRUE", "FALSE"))}
 CASTS = {"int": "INT", "bigint": "BIGINT", "dec": "DECIMAL(38,6)", "double": "DOUBLE", "string": "STRING", "date": "DATE", "ts": "TIMESTAMP", "bool": "BOOLEAN"}
-SET_OPS = ("UNION ALL", "UNION ALL", "UNION", "UNION", "EXCEPT", "EXCEPT ALL", "INTERSECT", "INTERSECT ALL")
+SET_OPS = ("UNION ALL", "UNION ALL", "UNION ALL", "UNION", "UNION", "UNION", "EXCEPT", "EXCEPT ALL", "INTERSECT", "INTERSECT ALL")
 JOINS = ("JOIN", "JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "FULL JOIN", "CROSS JOIN", ",", "LEFT SEMI JOIN", "LEFT ANTI JOIN")
 
 
@@ -128,7 +128,7 @@ class Generator:
 
     def expr(self, scope, kind, depth=1):
         if depth <= 0 or self.chance(0.55):
-            return self.column(scope, kind) if self.chance(0.9) else LITERALS[kind](self.r)
+            return self.column(scope, kind) if self.chance(0.96) else LITERALS[kind](self.r)
         self.labels.add("expression")
         x = lambda k=kind: self.expr(scope, k, depth - 1)
         if self.chance(0.2):
@@ -165,7 +165,7 @@ class Generator:
         x = self.expr(scope, kind, depth)
         p = self.r.random()
         if p < 0.18:
-            return f"{x} IS {self.r.choice(('', 'NOT '))}NULL"
+            return f"{x} IS {self.r.choice(('', 'NOT ', 'NOT '))}NULL"
         if p < 0.24:
             return f"{x} BETWEEN {LITERALS[kind](self.r)} AND {LITERALS[kind](self.r)}"
         if p < 0.32:
@@ -215,12 +215,15 @@ class Generator:
         common = sorted({c.kind for c in left} & {c.kind for c in right})
         kind = "int" if "int" in common and self.chance(0.6) or not common else self.r.choice(common)
         out = [f"{self.column(left, kind)} = {self.column(right, kind)}"]
-        if not common:
+        keys = [[c for c in side if c.text.endswith(".k")] for side in (left, right)]
+        if all(keys) and self.chance(0.7):
+            out = [f"{self.r.choice(keys[0]).text} = {self.r.choice(keys[1]).text}"]
+        elif not common:
             out = [f"{self.expr(left, 'int', 1)} = {self.expr(right, 'int', 1)}"]
-        if self.chance(0.15):
+        if self.chance(0.08):
             k2 = self.r.choice(common or ["int"])
             out.append(f"{self.column(left, k2)} {self.r.choice(('=', 'IS NOT DISTINCT FROM'))} {self.column(right, k2)}")
-        if more and self.chance(0.3):
+        if more and self.chance(0.2):
             out.append(self.pred(left + right, 0))
         return out
 
@@ -266,14 +269,14 @@ class Generator:
     # -- WHERE
 
     def subquery(self, outer, depth):
-        have = [c for c in outer if c.kind in ("int", "int", "string", "dec", "date")] or outer
-        kind = self.r.choice(have).kind
-        x = self.expr(outer, kind, 0)
         self.correlated += 1
         self.light += bool(self.heavy)
         first, joins, scope = self.from_(depth - 1)
         self.light -= bool(self.heavy)
         self.correlated -= 1
+        have = [c for c in outer if c.kind in {x.kind for x in scope} & {"int", "string", "dec", "date", "bigint"}] or outer
+        kind = self.r.choice(have).kind
+        x = self.expr(outer, kind, 0)
         q = Select([], first, joins, [self.pred(scope, 1)] if self.chance(0.4) else [], [], [])
         in_ = self.chance(0.55)
         not_ = "NOT " if self.chance(0.5) else ""
@@ -297,7 +300,7 @@ class Generator:
 
     def where(self, scope, depth):
         out = []
-        if self.chance(0.45):
+        if self.chance(0.35):
             out.append(self.pred(scope, 1))
             self.labels.add("filter")
         if depth > 0 and self.chance(0.28):
@@ -318,8 +321,14 @@ class Generator:
             cols.append(Item(name, k, (flavours or ["wild"] * len(kinds))[i]))
         return items, cols
 
-    def plain(self, kinds, depth):
+    def known(self, kinds, scope, free):
+        """Where nothing else depends on the kinds, those that the scope has."""
+        here = [c.kind for c in scope]
+        return [k if k in here or not free or not here else self.r.choice(here) for k in kinds]
+
+    def plain(self, kinds, depth, free):
         first, joins, scope = self.from_(depth)
+        kinds = self.known(kinds, scope, free)
         where = self.where(scope, depth)
         exprs, flavours = [], []
         for k in kinds:
@@ -451,11 +460,12 @@ class Generator:
             self.labels.add("nested aggregate")
         return q, cols
 
-    def select_of(self, kinds, depth):
+    def select_of(self, kinds, depth, free=False):
         """A SELECT whose columns have these kinds."""
         if self.chance(0.75):
-            return self.plain(kinds, depth)
+            return self.plain(kinds, depth, free)
         first, joins, scope = self.from_(depth)
+        kinds = self.known(kinds, scope, free)
         where = self.where(scope, depth)
         q, group, exprs = Select([], first, joins, where, [], []), [], []
         for k in kinds:
@@ -478,14 +488,16 @@ class Generator:
     def query(self, kinds, depth, top=False):
         if not top and depth >= 0 and self.chance(0.3):
             return self.grouped(depth, False)
-        q, cols = self.select_of(kinds, depth)
-        if self.chance(0.2 if not top else 0.4):
+        more = self.chance(0.2 if not top else 0.4)
+        q, cols = self.select_of(kinds, depth, True)
+        kinds = [c.kind for c in cols]
+        if more:
             for _ in range(1 + self.chance(0.2)):
                 op = self.r.choice(SET_OPS)
                 self.labels.add(op.lower())
-                right, more = self.select_of(kinds, depth - 1)
+                right, others = self.select_of(kinds, depth - 1)
                 q = SetOp(op, q, right)
-                cols = [dataclasses.replace(c, flavour="wild" if c.flavour != m.flavour else c.flavour) for c, m in zip(cols, more)]
+                cols = [dataclasses.replace(c, flavour="wild" if c.flavour != m.flavour else c.flavour) for c, m in zip(cols, others)]
         return q, cols
 
     def view(self):

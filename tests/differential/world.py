@@ -201,6 +201,8 @@ class Run:
         self.live = [x for x in self.live if x is not v and v.name not in x.parents()]
 
     def check(self, v, n):
+        if self.duck and any(v.name in x.parents() for x in self.w.views):
+            self.mirror_one(v.name, v.full_name())
         stored = self.place.sql(f"SELECT * FROM {v.full_name()}".replace("@NS@", self.ns))
         try:
             wanted = self.place.sql(v.query.sql().replace("@NS@", self.ns))
@@ -217,8 +219,6 @@ class Run:
             self.out.mismatches.append(Mismatch(v, n, f"after {how.type} ({how.reason}) the view differs from its query", why))
         elif self.duck:
             self.check_by_duck(v, n, stored)
-        if self.duck and any(v.name in x.parents() for x in self.w.views):
-            self.mirror_one(v.name, v.full_name())
 
     def check_by_duck(self, v, n, stored):
         if v.flags & {"decimal average", "rows not in"}:
