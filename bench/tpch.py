@@ -56,6 +56,7 @@ def orders(size, first, last):
 
 
 def lineitem(size, first, last):
+    """The items of orders, order by order, as dbgen writes them."""
     return f"""SELECT CAST(i AS BIGINT) AS l_orderkey, CAST(hash(i, n, 'p') % {size.parts} AS INT), CAST(hash(i, n, 's') % {size.suppliers} AS INT), CAST(n AS INT),
         CAST(1 + hash(i, n, 'q') % 50 AS DECIMAL(15,2)), CAST((hash(i, n, 'e') % 10000000)::BIGINT / 100 AS DECIMAL(15,2)),
         CAST((hash(i, n, 'd') % 11)::BIGINT / 100 AS DECIMAL(15,2)), CAST((hash(i, n, 't') % 9)::BIGINT / 100 AS DECIMAL(15,2)),
@@ -63,7 +64,7 @@ def lineitem(size, first, last):
         DATE '1992-01-01' + CAST(hash(i, 'od') % 2400 + 1 + hash(i, n, 'sd') % 120 AS INT), DATE '1992-01-01' + CAST(hash(i, 'od') % 2400 + 30 + hash(i, n, 'cd') % 60 AS INT),
         DATE '1992-01-01' + CAST(hash(i, 'od') % 2400 + 10 + hash(i, n, 'rd') % 140 AS INT),
         {pick(('AIR', 'FOB', 'MAIL', 'RAIL', 'REG AIR', 'SHIP', 'TRUCK'), "hash(i, n, 'm')")}
-        FROM range({first}, {last}) t(i), range(1, 8) u(n) WHERE n <= 1 + hash(i, 'n') % 7"""
+        FROM range({first}, {last}) t(i), range(1, 8) u(n) WHERE n <= 1 + hash(i, 'n') % 7 ORDER BY 1, 4"""
 
 
 # {c} stands before every table name.

@@ -6,8 +6,8 @@
  *
  *   s<i>_old, s<i>_new   source i at the version of the last refresh, and now: the columns of its BoundTable,
  *                        under their engine names
- *   s<i>_chg             the change of source i: the same columns and __w BIGINT, a signed weight, consolidated
- *                        (no two rows equal, no zero weight)
+ *   s<i>_chg             the change of source i: the same columns and __w BIGINT, a signed weight, never zero;
+ *                        no row stands in it with both signs
  *   v                    the stored rows of the view: visible columns (engine names), hidden columns, and
  *                        __file VARCHAR, __pos BIGINT, which say where a stored row lies
  *

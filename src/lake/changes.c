@@ -84,7 +84,7 @@ static Status one_side(ScanBuild *b, const ScanUnit *u, Str live_here, Str live_
 /* ---- files that stayed, by position --------------------------------------------------------------------------------- */
 
 /* The builder of each side has temporary tables of positions of its own. */
-typedef struct Stayed { ScanBuild *old, *new; ScanUnits was, is; Str moved; } Stayed;    /* moved: table of (f, pos, w) */
+typedef struct Stayed { ScanBuild *old, *new; ScanUnits was, is; Str moved; int came; } Stayed;    /* moved: table of (f, pos, w); came: some rows came back */
 
 static bool by_position(const ScanUnit *u)
 {
@@ -97,7 +97,7 @@ static bool by_position(const ScanUnit *u)
 static void add_positions(StrBuf *out, const ScanBuild *b)
 {
     if (b->pos_table.n)
-        sb_fmt(out, "SELECT CAST(f AS BIGINT) AS f, pos FROM " STR_FMT, STR_ARG(b->pos_table));
+        sb_fmt(out, "SELECT DISTINCT CAST(f AS BIGINT) AS f, pos FROM " STR_FMT, STR_ARG(b->pos_table));
     if (b->pos_table.n && b->dv_table.n)
         sb_addc(out, " UNION ");
     if (b->dv_table.n)
@@ -133,6 +133,7 @@ static Status moved_rows(Stayed *s, const ScanUnit *u, int64_t w, int64_t n, int
     TRY(scan_select(b, &u, 1, weight, cond, &sql, err));
     vec_push(b->a, selects, sql);
     b->ret->rows_upper += n;
+    s->came |= w > 0;
     return OK;
 }
 
@@ -166,10 +167,11 @@ static Status by_condition(Stayed *s, size_t i, StrVec *selects, Error *err)
     TRY(one_side(s->old, was, live_was, live_is, ", CAST(-1 AS BIGINT) AS __w", selects, err));
     TRY(one_side(s->new, is, live_is, live_was, ", CAST(1 AS BIGINT) AS __w", selects, err));
     s->new->ret->rows_upper += is->task->data->file.record_count;
+    s->came |= live_was.n > 0;
     return OK;
 }
 
-static Status other_deletes(ScanBuild *b, const Sides *s, StrVec *selects, Error *err)
+static Status other_deletes(ScanBuild *b, const Sides *s, StrVec *selects, int *came, Error *err)
 {
     ScanBuild bo = *b, bn = *b;
     Stayed st = { .old = &bo, .new = &bn };
@@ -188,6 +190,7 @@ static Status other_deletes(ScanBuild *b, const Sides *s, StrVec *selects, Error
     for (size_t i = 0; i < st.is.n; i++)
         if (!by_position(&st.is.p[i]) || !by_position(&st.was.p[i]))
             TRY(by_condition(&st, i, selects, err));
+    *came |= st.came;
     return OK;
 }
 
@@ -240,9 +243,10 @@ Status lake_changes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const Ic
         TRY(whole_files(&b, &s.came, ", CAST(1 AS BIGINT) AS __w", &selects, err));
         b.pos_table = b.dv_table = (Str){0};
         TRY(whole_files(&b, &s.went, ", CAST(-1 AS BIGINT) AS __w", &selects, err));
-        TRY(other_deletes(&b, &s, &selects, err));
+        TRY(other_deletes(&b, &s, &selects, &ret->has_inserts, err));
     }
     ret->nothing = !selects.n;
+    ret->has_inserts |= s.came.tasks.n > 0;
     ret->has_deletes = s.went.tasks.n || s.stayed_old.tasks.n;
     ret->rows_upper = ret->relation.rows_upper;
     ret->files = (int64_t)(s.came.tasks.n + s.went.tasks.n + s.stayed_old.tasks.n);

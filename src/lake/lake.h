@@ -56,7 +56,7 @@ void lake_relation_drop(DuckConn *c, const LakeRelation *r);
 
 /* Rows with __w (BIGINT, +1 or -1 each, not consolidated) that lead from one snapshot to the other, seen as `schema`.
  * By difference of the two live file sets: nothing of the log between is needed, and rewrites cancel out. */
-typedef struct LakeChanges { LakeRelation relation; int nothing; int has_deletes; int64_t rows_upper; int64_t files; } LakeChanges;
+typedef struct LakeChanges { LakeRelation relation; int nothing; int has_deletes, has_inserts; int64_t rows_upper; int64_t files; } LakeChanges;
 NODISCARD Status lake_changes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const IceSnapshot *from, const IceSnapshot *to, const IceSchema *schema, LakeChanges *ret, Error *err);
 
 /* Metadata tables: snapshots history files data_files delete_files manifests all_manifests refs partitions entries metadata_log_entries.

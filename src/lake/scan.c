@@ -145,40 +145,50 @@ Status scan_units(ScanBuild *b, const IceScan *scan, const StrVec *only, ScanUni
 static bool is_dv(const IceFile *f) { return f->content == CONTENT_POSITION_DELETES && str_eq(f->format, S("PUFFIN")); }
 static bool is_position_file(const IceFile *f) { return f->content == CONTENT_POSITION_DELETES && !is_dv(f); }
 
+/* A delete file that says which data file it is of needs no look at its paths: they are one column of long strings. */
+typedef struct PositionFiles { StrBuf own, files, map; Map seen; } PositionFiles;
+
+static Status add_position_file(ScanBuild *b, const ScanUnit *u, const IceFile *d, PositionFiles *p, Error *err)
+{
+    Str local;
+
+    TRY(resolve(b, d, &local, err));
+    if (str_eq(d->referenced_data_file, u->task->data->file.path)) {
+        sb_fmt(&p->own, "%sSELECT %d AS f, pos FROM read_parquet(" STR_FMT ", hive_partitioning = false) WHERE pos IS NOT NULL", p->own.n ? " UNION ALL " : "",
+               u->index, STR_ARG(sql_lit_str(b->a, local)));
+        return OK;
+    }
+    if (!map_has(&p->seen, local)) {
+        sb_addc(&p->files, p->files.n ? ", " : "");
+        sql_lit(&p->files, local);
+        map_put(&p->seen, local, p);
+    }
+    sb_addc(&p->map, p->map.n ? ", (" : "(");
+    sql_lit(&p->map, local);
+    sb_addc(&p->map, ", ");
+    sql_lit(&p->map, u->task->data->file.path);
+    sb_fmt(&p->map, ", %d)", u->index);
+    return OK;
+}
+
+/* Positions may stand in it twice. */
 static Status load_position_files(ScanBuild *b, const ScanUnits *units, Error *err)
 {
-    StrBuf map = sb_new(b->a), files = sb_new(b->a);
-    Map seen = map_new(b->a);
+    PositionFiles p = { sb_new(b->a), sb_new(b->a), sb_new(b->a), map_new(b->a) };
 
     for (size_t i = 0; i < units->n; i++)
-        for (size_t k = 0; k < units->p[i].task->deletes.n; k++) {
-            const IceFile *d = &units->p[i].task->deletes.p[k]->file;
-            Str local;
-            if (!is_position_file(d))
-                continue;
-            TRY(resolve(b, d, &local, err));
-            if (!map_has(&seen, local)) {
-                sb_addc(&files, files.n ? ", " : "");
-                sql_lit(&files, local);
-                map_put(&seen, local, (void *)d);
-            }
-            sb_addc(&map, map.n ? ", (" : "(");
-            sql_lit(&map, local);
-            sb_addc(&map, ", ");
-            sql_lit(&map, units->p[i].task->data->file.path);
-            sb_fmt(&map, ", %d)", units->p[i].index);
-        }
-    if (!files.n)
+        for (size_t k = 0; k < units->p[i].task->deletes.n; k++)
+            if (is_position_file(&units->p[i].task->deletes.p[k]->file))
+                TRY(add_position_file(b, &units->p[i], &units->p[i].task->deletes.p[k]->file, &p, err));
+    if (p.files.n)
+        sb_fmt(&p.own, "%sSELECT m.f AS f, d.pos AS pos FROM read_parquet([" STR_FMT "], filename = true, hive_partitioning = false) d JOIN (VALUES " STR_FMT
+               ") m(dl, path, f) ON d.filename = m.dl AND d.file_path = m.path WHERE d.pos IS NOT NULL", p.own.n ? " UNION ALL " : "", STR_ARG(sb_str(&p.files)), STR_ARG(sb_str(&p.map)));
+    if (!p.own.n)
         return OK;
     b->pos_table = str_fmt(b->a, "__pd%llu", (unsigned long long)lake_serial(b->lake));
     vec_push(b->a, &b->ret->temp_tables, b->pos_table);
-    Str sql = str_fmt(b->a, "CREATE TEMP TABLE " STR_FMT " AS SELECT DISTINCT m.f AS f, d.pos AS pos FROM read_parquet([" STR_FMT "], filename = true, "
-                      "hive_partitioning = false) d JOIN (VALUES " STR_FMT ") m(dl, path, f) ON d.filename = m.dl AND d.file_path = m.path WHERE d.pos IS NOT NULL",
-                      STR_ARG(b->pos_table), STR_ARG(sb_str(&files)), STR_ARG(sb_str(&map)));
-    Status s = duck_exec(b->c, sql, err);
-    if (s == E_INTERNAL)
-        s = err->code = E_CORRUPT;                    /* a delete file without its columns */
-    return s == OK ? OK : error_context(err, "reading position deletes");
+    TRY_CTX(duck_exec(b->c, str_fmt(b->a, "CREATE TEMP TABLE " STR_FMT " AS " STR_FMT, STR_ARG(b->pos_table), STR_ARG(sb_str(&p.own))), err), err, "reading position deletes");
+    return OK;
 }
 
 static Status append_dv(ScanBuild *b, DuckAppender *ap, const ScanUnit *u, Error *err)

@@ -53,8 +53,10 @@ static Status source_change(Job *j, size_t i, Error *err)
     }
     if (!cols.n)                                      /* count(*) alone: one column keeps the grouping honest */
         sb_fmt(&cols, STR_FMT ", ", STR_ARG(sql_ident_str(j->a, t->columns.p[0].engine)));
-    Str sql = str_fmt(j->a, "CREATE OR REPLACE TEMP TABLE s%zu_chg AS SELECT " STR_FMT "CAST(sum(__w) AS BIGINT) AS __w FROM (" STR_FMT
-                      ") q GROUP BY ALL HAVING sum(__w) <> 0", i, STR_ARG(sb_str(&cols)), STR_ARG(j->deltas[i].relation.sql));
+    const LakeChanges *d = &j->deltas[i];
+    bool both = d->has_inserts && d->has_deletes;     /* rows of one sign cannot cancel out */
+    Str sql = str_fmt(j->a, "CREATE OR REPLACE TEMP TABLE s%zu_chg AS SELECT " STR_FMT "%s AS __w FROM (" STR_FMT ") q%s", i, STR_ARG(sb_str(&cols)),
+                      both ? "CAST(sum(__w) AS BIGINT)" : "__w", STR_ARG(d->relation.sql), both ? " GROUP BY ALL HAVING sum(__w) <> 0" : "");
     TRY_CTX(duck_exec(j->c, sql, err), err, "changes of " STR_FMT, STR_ARG(t->display));
     return count_change(j, i, err);
 }
