@@ -13,7 +13,7 @@ import subprocess
 import psycopg
 import pytest
 
-from conftest import ROOT, Server
+from conftest import ROOT
 
 PYTHON = ROOT / "build" / "venv-spark" / "bin" / "python"
 JARS = sorted((ROOT / "build" / "spark-jars").glob("*.jar"))
