@@ -258,7 +258,7 @@ class Generator:
                 j.on = self.on(scope, rs, kind != "FULL JOIN" or self.chance(0.15))
                 scope = scope + rs
             joins.append(j)
-            if j.using:
+            if j.using or kind == ",":              # a comma binds less than JOIN: what stood before would be out of reach
                 break
         return first, joins, scope
 
