@@ -449,7 +449,7 @@ class Generator:
             q.items.append([text, cols[-1].text])
         if self.chance(0.2) and (nkeys or self.chance(0.3)):
             q.having.append(self.having(scope))
-        if self.chance(0.08):
+        if self.chance(0.08) and all(c.flavour != "fuzzy" for c in cols):
             q.distinct = True
             self.labels.add("distinct over group by")
         if q.group and self.chance(0.1):
