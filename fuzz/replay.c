@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+__attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);      /* targets that set something up */
 
 static int replay_file(const char *path)
 {
@@ -30,6 +31,8 @@ static int replay_file(const char *path)
 int main(int argc, char **argv)
 {
     int count = 0;
+    if (LLVMFuzzerInitialize)
+        LLVMFuzzerInitialize(&argc, &argv);
     for (int i = 1; i < argc; i++) {
         DIR *d = opendir(argv[i]);
         for (struct dirent *e; d && (e = readdir(d)); ) {
