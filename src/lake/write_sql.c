@@ -76,8 +76,8 @@ Status lake_transform_sql(Arena *a, const IceTransform *t, const IceType *source
         *ret = str_fmt(a, "CAST(datediff('%s', DATE '1970-01-01', CAST(" STR_FMT " AS DATE)) AS INTEGER)", unit[t->kind],
                        STR_ARG(source->kind == ICE_TIMESTAMPTZ ? str_fmt(a, "CAST(" STR_FMT " AS TIMESTAMP)", STR_ARG(col)) : col));
         return OK;
-    case TRANSFORM_DAY:
-        *ret = str_fmt(a, "CAST(datediff('day', DATE '1970-01-01', CAST(" STR_FMT " AS DATE)) AS INTEGER)", STR_ARG(col));
+    case TRANSFORM_DAY:                               /* a date by its type, so text of a date */
+        *ret = str_fmt(a, "CAST(" STR_FMT " AS DATE)", STR_ARG(col));
         return OK;
     case TRANSFORM_HOUR:
         if (date)

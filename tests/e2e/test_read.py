@@ -119,3 +119,18 @@ def test_partition_values_of_every_kind(server, ns):
         assert table.scan(row_filter=f"a = {i}").to_arrow()["p"].to_pylist() == [values[i]]
     assert sorted(table.scan(row_filter="x < -16").to_arrow()["a"].to_pylist()) == [0, 1]
     assert table.scan(row_filter="ts < '1970-01-01T00:00:00+00:00' and d < '1960-01-03'").to_arrow().num_rows == 2
+
+
+@pytest.mark.parametrize("kind", ["DATE", "TIMESTAMP", "TIMESTAMP_NTZ"])
+@pytest.mark.parametrize("transform", ["years", "months", "days", "hours"])
+def test_time_transforms(server, ns, kind, transform):
+    if kind == "DATE" and transform == "hours":
+        pytest.skip("hours() does not take a date")
+    t = f"glue_catalog.{ns}.t"
+    server.sql(f"CREATE TABLE {t} (a INT, d {kind}) USING iceberg PARTITIONED BY ({transform}(d))")
+    server.sql(f"INSERT INTO {t} VALUES (1, {kind}'2024-02-29'), (2, {kind}'1969-12-31'), (3, NULL), (4, {kind}'1960-01-01')")
+    assert server.sql(f"SELECT a FROM {t} WHERE d = {kind}'1969-12-31'") == [(2,)]
+    value = {"DATE": "2024-02-29", "TIMESTAMP": "2024-02-29T00:00:00+00:00", "TIMESTAMP_NTZ": "2024-02-29T00:00:00"}[kind]
+    table = server.pyiceberg().load_table(f"{ns}.t")
+    assert table.scan(row_filter=f"d = '{value}'").to_arrow()["a"].to_pylist() == [1]
+    assert table.scan().to_arrow().num_rows == 4
