@@ -21,7 +21,7 @@ static int retries_of(const IceMetadata *m)
     return (int)min_i64(n, RETRIES);
 }
 
-static void remove_written(Lake *l, const StrVec *written)
+void lake_discard_written(Lake *l, const StrVec *written)
 {
     Error ignored;
     for (size_t i = 0; i < written->n; i++)
@@ -101,7 +101,7 @@ Status lake_commit_with(Lake *l, Arena *a, const LakeTable *t, LakePrepare prepa
             *ret = next;
             return OK;
         }
-        remove_written(l, &one.written);
+        lake_discard_written(l, &one.written);
         if (s != E_CONFLICT || n >= max || !moved(l, a, &base))
             return s;
         usleep((useconds_t)(FIRST_WAIT_US << n) + (useconds_t)(rand_u64() % FIRST_WAIT_US));

@@ -108,5 +108,6 @@ NODISCARD Status lake_commit_with(Lake *l, Arena *a, const LakeTable *t, LakePre
 
 /* Removes files that were written and then not committed. Errors are swallowed: the next start finds what is left. */
 void lake_discard(Lake *l, const LakeFiles *files);
+void lake_discard_written(Lake *l, const StrVec *written);       /* the same for manifests, lists and metadata files, by location */
 
 #endif

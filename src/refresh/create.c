@@ -146,15 +146,6 @@ Status job_new_table(Job *j, const ViewSpec *spec, Error *err)
     return OK;
 }
 
-static void remove_written(Job *j, const StrVec *written)
-{
-    Error ignored;
-    for (size_t i = 0; i < written->n; i++)
-        if (store_delete(lake_store(j->r->lake), written->p[i], &ignored) != OK)
-            continue;
-    lake_discard(j->r->lake, &j->files);
-}
-
 static Status commit_new(Job *j, StrVec *written, Error *err)
 {
     IceUpdates ups = {0};
@@ -192,8 +183,10 @@ static Status create_new(Job *j, const ViewSpec *spec, Error *err)
     Status s = job_full(j, err);
     if (s == OK)
         s = commit_new(j, &written, err);
-    if (s != OK)
-        remove_written(j, &written);
+    if (s != OK) {
+        lake_discard_written(j->r->lake, &written);
+        lake_discard(j->r->lake, &j->files);
+    }
     return s;
 }
 
@@ -230,7 +223,6 @@ static Status prepare_replace(void *ctx, Arena *a, const LakeTable *base, IceUpd
     IceMetadata *with_schema;
     int changed;
 
-    (void)rqs;
     for (size_t i = 0; i < j->schema_updates.n; i++)
         vec_push(a, ups, j->schema_updates.p[i]);
     TRY(ice_metadata_apply(a, base->meta, base->relation.metadata_location, ups, clock_ms(), &with_schema, &changed, err));

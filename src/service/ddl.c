@@ -169,11 +169,8 @@ static Status create_as(Run *r, const SvcCall *call, SvcNewTable *nt, int64_t *r
     if (s == OK)
         s = svc_table_commit(call, &commit, &made, err);
     if (s != OK) {
-        Error quiet;
         lake_discard(r->svc->lake, &files);
-        for (size_t i = 0; i < written.n; i++)
-            if (store_delete(r->svc->store, written.p[i], &quiet) != OK)
-                continue;
+        lake_discard_written(r->svc->lake, &written);
     }
     return s;
 }
@@ -283,8 +280,10 @@ Status ddl_replace_table(Run *r, const SvcCall *call, SvcNewTable *nt, Error *er
     Status s = ice_change_prepare(r->a, r->svc->store, next, &ch, clock_ms(), &commit.updates, &ignored, &written, err);
     if (s == OK)
         s = svc_table_commit(call, &commit, &made, err);
-    if (s != OK)
+    if (s != OK) {
         lake_discard(r->svc->lake, &files);
+        lake_discard_written(r->svc->lake, &written);
+    }
     return s;
 }
 

@@ -27,8 +27,6 @@ Status dml_commit(Dml *d, Error *err)
 
     if (!anything)
         return OK;
-    for (size_t i = 0; i < d->change.add_data.n; i++)
-        d->change.add_data.p[i].content = CONTENT_DATA;
     Status s = run_ask(d->r, ACT_WRITE_DATA, "commit", &d->table.relation, err);       /* once more: it may have become managed meanwhile */
     if (s == OK)
         s = lake_commit(d->r->svc->lake, d->r->a, &d->table, &d->change, NULL, 0, &next, err);
@@ -176,11 +174,10 @@ Status dml_print_target(void *ctx, StrBuf *out, const TableRef *ref, Error *err)
     return OK;
 }
 
-Status dml_positions_where(Dml *d, TableRef *from, Str where, Str *ret, Error *err)
+Status dml_positions_where(Dml *d, Str where, Str *ret, Error *err)
 {
     Str sql;
 
-    (void)from;
     TRY(target_scan(d, &sql, err));
     *ret = str_fmt(d->r->a, "SELECT __file, __pos FROM " STR_FMT " t WHERE " STR_FMT, STR_ARG(sql), STR_ARG(where));
     return OK;

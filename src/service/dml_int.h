@@ -44,7 +44,7 @@ Expr *dml_column_expr(Arena *a, TableRef *rel, size_t col, const BoundColumn *c)
 /* "expr AS column" with the cast that storing it needs; col 0 begins the list. */
 NODISCARD Status dml_select_item(Dml *d, Expr *e, size_t col, StrBuf *out, Error *err);
 /* SELECT __file, __pos of the target's rows that satisfy `where` (engine text). */
-NODISCARD Status dml_positions_where(Dml *d, TableRef *from, Str where, Str *ret, Error *err);
+NODISCARD Status dml_positions_where(Dml *d, Str where, Str *ret, Error *err);
 NODISCARD Status dml_commit(Dml *d, Error *err);
 
 /* lineage.c. The two hidden fields, NULL before format 3. */

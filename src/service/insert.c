@@ -140,7 +140,7 @@ static Status overwrite_static(Dml *d, Error *err)
         TRY(sql_print_expr(r->a, &p, e, &text, err));
         sb_fmt(&where, "%s" STR_FMT " IS NOT DISTINCT FROM " STR_FMT, where.n ? " AND " : "", STR_ARG(sql_ident_str(r->a, d->columns.p[i].engine)), STR_ARG(text));
     }
-    TRY(dml_positions_where(d, NULL, sb_str(&where), &sql, err));
+    TRY(dml_positions_where(d, sb_str(&where), &sql, err));
     return lake_delete_rows(r->svc->lake, r->a, r->c, &d->table, sql, &d->change, &d->files, &gone, err);
 }
 
