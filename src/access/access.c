@@ -40,6 +40,14 @@ Principal access_root(Arena *a, const Access *x)
     return (Principal){ .kind = PR_ROOT, .arn = account_arn(a, x, "root") };
 }
 
+Str principal_owner(const Principal *p) { return p->role_arn.n ? p->role_arn : p->arn; }
+
+Principal principal_dup(Arena *a, const Principal *p)
+{
+    return (Principal){ .kind = p->kind, .arn = str_dup(a, p->arn), .role_arn = str_dup(a, p->role_arn), .user_id = str_dup(a, p->user_id), .key_id = str_dup(a, p->key_id),
+                        .scope = p->scope ? json_copy(a, p->scope) : NULL, .session = p->session ? json_copy(a, p->session) : NULL, .source_ip = str_dup(a, p->source_ip), .system_relation = p->system_relation };
+}
+
 Principal access_system(Arena *a, const Access *x, int64_t relation_id)
 {
     return (Principal){ .kind = PR_SYSTEM, .arn = account_arn(a, x, "system"), .system_relation = relation_id };
@@ -230,7 +238,6 @@ static Status rights_check(const Principal *p, const Ask *ask, const CatRelation
 {
     switch (p->kind) {
     case PR_ROOT: return OK;
-    case PR_SESSION: return scope_write_check(p, ask, err);
     case PR_SYSTEM: return system_check(p, ask, r, err);
     case PR_USER: case PR_ROLE: break;
     }
@@ -242,8 +249,10 @@ Status access_check(Access *x, Arena *a, const Principal *p, const Ask *ask, Err
     CatRelation r = {0};
     bool known = false;
 
-    if (p->kind == PR_SESSION)
+    if (p->scope) {
         TRY(scope_check(a, p, ask, err));
+        TRY(scope_write_check(p, ask, err));
+    }
     TRY(subject(x, a, ask, &r, &known, err));
     if (known)
         TRY(protection_check(x, a, p, ask, &r, err));

@@ -14,14 +14,21 @@ typedef struct Access Access;
 Access *access_new(Catalog *c);
 void access_free(Access *x);
 
-typedef enum { PR_ROOT, PR_USER, PR_ROLE, PR_SESSION, PR_SYSTEM } PrincipalKind;
+typedef enum { PR_ROOT, PR_USER, PR_ROLE, PR_SYSTEM } PrincipalKind;
 typedef struct Principal {
     PrincipalKind kind;
-    Str arn;                          /* arn:aws:iam::<account>:root … ; PR_SYSTEM: arn:aws:iam::<account>:system */
+    Str arn;                          /* as GetCallerIdentity says: arn:aws:iam::<account>:root, …:user/u, arn:aws:sts::<account>:assumed-role/r/session; PR_SYSTEM: arn:aws:iam::<account>:system */
+    Str role_arn;                     /* PR_ROLE: arn:aws:iam::<account>:role/<path>r */
+    Str user_id;                      /* AIDA…, AROA…:session; the account for root */
     Str key_id;
     Json *scope;                      /* a vended session: {"prefixes": ["s3://b/t/"], "write": true}; NULL: the principal's own rights */
+    Json *session;                    /* an STS session: {"policy", "policy_arns", "tags", "issued_ms", "expires_ms", "session_name", "role_id" …}; NULL: none */
+    Str source_ip;                    /* filled by the door; empty: unknown */
     int64_t system_relation;          /* PR_SYSTEM: the one view that this run may write */
 } Principal;
+/* Who a view or table is made by, for records: the role behind a session, else the principal itself. */
+Str principal_owner(const Principal *p);
+Principal principal_dup(Arena *a, const Principal *p);
 
 Principal access_root(Arena *a, const Access *x);
 Principal access_system(Arena *a, const Access *x, int64_t relation_id);
@@ -41,13 +48,17 @@ typedef enum {
 
 typedef struct Ask {
     Action action;
-    const char *api;                  /* the operation's own name for messages and policies: "s3:PutObject", "INSERT", "glue:UpdateTable" */
+    const char *api;                  /* the operation's own name for messages: "s3:PutObject", "INSERT", "glue:UpdateTable" */
+    const char *iam;                  /* the IAM action to ask for; NULL: what `action` on this subject means (glue:GetTable, s3tables:PutTableData, s3:PutObject …) */
+    const Props *context;             /* more condition keys: "s3:prefix"; NULL: none */
     const CatRelation *relation;      /* for tables and views */
     Str catalog, namespace, name;     /* for namespaces, and for names that do not exist yet */
     Str bucket, key;                  /* for objects: as resolved, never as text of a path */
 } Ask;
 
-/* OK | E_DENIED | E_PROTECTED: message contains "system-managed materialized view" and <namespace>.<view>, err->hint the remedy
+/* One evaluator for all doors, in this order: the scope of vended credentials; protection of managed views; IAM (iam.h: identity, boundary, session,
+ * resource policies); Lake Formation (lakeformation.h), for relations and namespaces.
+ * OK | E_DENIED | E_PROTECTED: message contains "system-managed materialized view" and <namespace>.<view>, err->hint the remedy
  * | E_QUARANTINED: a read of a view whose evidence does not match.
  * An object under a relation's storage prefix is asked as that relation's data; objects of a managed view may be read by who may read
  * the view, and written by nobody but its run.  Storage of a dropped name protects nothing. */

@@ -16,8 +16,6 @@ static Status no_key(Error *err, const char *kind, const char *message)
 
 static PrincipalKind kind_of(const CatKey *k)
 {
-    if (k->scope)
-        return PR_SESSION;
     if (str_ends(k->principal, S(":root")))
         return PR_ROOT;
     return str_find(k->principal, S(":user/")) >= 0 ? PR_USER : PR_ROLE;
@@ -132,7 +130,7 @@ static void sweep(Access *x)
 
 Status access_vend(Access *x, Arena *a, const Principal *p, const StrVec *prefixes, int write_too, int64_t seconds, CatKey *ret, Error *err)
 {
-    if (p->kind == PR_SESSION)
+    if (p->scope)
         return FAIL(err, E_DENIED, "a session with limited credentials cannot vend others");
     if (prefixes->n == 0 || prefixes->n > PREFIXES_MAX)
         return FAIL(err, E_LIMIT, "credentials are vended for 1 to %d prefixes", PREFIXES_MAX);

@@ -134,6 +134,8 @@ void config_service(const Config *c, ServiceOptions *o)
                            .root_key_id = config_get(c, "root.access_key_id"), .root_secret = config_get(c, "root.secret_access_key"),
                            .statement_timeout_ms = config_int(c, "statement_timeout"), .scrub_bytes_s = config_int(c, "scrub.rate"),
                            .schedule_minimum_s = max_i64(60, config_int(c, "schedule.minimum")) };
+    o->aws_compat = config_on(c, "aws_compat");
+    o->lf_defaults = config_get(c, "lakeformation.default_permissions");
     if (!str_to_f64(config_get(c, "refresh.full_share"), &o->refresher.full_share))
         o->refresher.full_share = 0.5;
     o->refresher.rewrite_rows = max_i64(1, config_int(c, "refresh.rewrite_rows"));

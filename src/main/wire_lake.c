@@ -47,13 +47,14 @@ Status lake_open_door(LakeDoor *d, Service *svc, int auth_off, Error *err)
     d->rest = rest_new(&ro);
     if (!d->s3 || !d->rest)
         return FAIL(err, E_INTERNAL, "the lake door cannot be made");
-    return OK;
+    return aws_open_doors(d, err);
 }
 
 void lake_close_door(LakeDoor *d)
 {
     s3_door_free(d->s3);
     rest_free(d->rest);
+    aws_close_doors(d);
 }
 
 void lake_handle(void *ctx, HttpRequest *r, HttpAnswer *ret)
@@ -62,6 +63,6 @@ void lake_handle(void *ctx, HttpRequest *r, HttpAnswer *ret)
 
     if (str_eq(r->path, S("/iceberg")) || str_starts(r->path, S("/iceberg/")))
         rest_handle(d->rest, r, ret);
-    else
+    else if (!aws_doors_handle(d, r, ret))
         s3_handle(d->s3, r, ret);
 }

@@ -25,6 +25,8 @@ Refresher *refresher_new(Lake *l, DuckEngine *e, const RefresherOptions *o)
     return r;
 }
 
+void refresher_hooks(Refresher *r, const RefreshHooks *h) { r->hooks = *h; }
+
 void refresher_free(Refresher *r)
 {
     if (!r)

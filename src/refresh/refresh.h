@@ -20,6 +20,16 @@ typedef struct RefresherOptions {
 Refresher *refresher_new(Lake *l, DuckEngine *e, const RefresherOptions *o);      /* o NULL: defaults */
 void refresher_free(Refresher *r);
 
+/* What upper rooms want to know of every run, whoever asked for it. */
+typedef struct RefreshHooks {
+    void *ctx;
+    /* Before a run reads anything: may the view's definer still do this? An error ends the run as FAILED with its words. May be NULL. */
+    Status (*authorize)(void *ctx, Arena *a, const CatRelation *view, const CatMview *v, Error *err);
+    /* The run is now RUNNING, SUCCEEDED, FAILED or STOPPED, and recorded so. May be NULL. */
+    void (*told)(void *ctx, const CatRelation *view, const CatMview *v, const CatRun *run);
+} RefreshHooks;
+void refresher_hooks(Refresher *r, const RefreshHooks *h);             /* before the first run */
+
 /* ---- definitions --------------------------------------------------------------------------------------------------- */
 
 /* SQL catalog names as they stood when the view was made: name to catalog id. */

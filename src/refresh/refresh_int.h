@@ -8,6 +8,7 @@
 typedef struct Running { int64_t relation_id; DuckConn *conn; int stopped; struct Running *next; } Running;
 
 struct Refresher {
+    RefreshHooks hooks;
     Lake *lake;
     DuckEngine *engine;
     RefresherOptions options;

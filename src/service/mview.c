@@ -96,7 +96,7 @@ static Status spec_of(Run *r, const Name *n, const CatRelation *there, ViewSpec 
     TRY(sql_check_definition(r->a, q, err));
     TRY(sql_bind_query(r->a, &b, q, err));            /* names, types and the right to read every source, with positions for errors */
     *spec = (ViewSpec){ .catalog = n->catalog_id, .namespace = n->namespace, .name = n->name, .definition = st->query_text, .dialect = r->ss->dialect,
-                        .managed = st->managed, .or_replace = st->or_replace, .comment = st->comment, .definer = r->ss->principal.arn,
+                        .managed = st->managed, .or_replace = st->or_replace, .comment = st->comment, .definer = principal_owner(&r->ss->principal),
                         .column_names = st->column_names, .partitions = st->partitions, .properties = st->props, .schedule = st->schedule, .conn = r->c };
     TRY(pin_catalogs(r, q, &spec->catalogs, err));
     if (st->has_comment)
@@ -158,7 +158,7 @@ static int given_up(void *ctx)
 
 Status do_refresh_mv(Run *r, Rows *rows, Error *err)
 {
-    RefreshRequest q = { .full = r->st->full, .trigger = S("ON_DEMAND"), .role = r->ss->principal.arn, .conn = r->c, .given_up = given_up, .ctx = r->ss };
+    RefreshRequest q = { .full = r->st->full, .trigger = S("ON_DEMAND"), .role = principal_owner(&r->ss->principal), .conn = r->c, .given_up = given_up, .ctx = r->ss };
     RefreshReport rep;
     CatRelation rel;
     CatMview v;

@@ -27,6 +27,8 @@ typedef struct ServiceOptions {
     int64_t statement_timeout_ms;     /* default of sessions; 0: none */
     int64_t scrub_bytes_s;            /* background re-reading of managed views' files; 0: off */
     int64_t schedule_minimum_s;
+    int aws_compat;                   /* reproduce AWS's own behaviour (spec/glue.md 7) */
+    Str lf_defaults;                  /* lakeformation.default_permissions */
     RefresherOptions refresher;
 } ServiceOptions;
 
@@ -40,6 +42,7 @@ typedef struct Service {
     Refresher *refresher;
     struct Scheduler *scheduler;      /* NULL in tools that only look */
     struct Watch *watch;              /* statement timeouts */
+    struct Logs *logs;                /* CloudWatch Logs and notices */
     struct Guard *guard;              /* files of managed views: checked when changed, scrubbed */
 } Service;
 

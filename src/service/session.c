@@ -21,10 +21,7 @@ Status session_open(Service *s, const SessionOptions *o, Session **ret, Error *e
 
     *ss = (Session){ .svc = s, .arena = a, .dialect = o->dialect, .tx = 'I' };
     pthread_mutex_init(&ss->lock, NULL);
-    ss->principal = o->principal;
-    ss->principal.arn = str_dup(a, o->principal.arn);
-    ss->principal.key_id = str_dup(a, o->principal.key_id);
-    ss->principal.scope = o->principal.scope ? json_copy(a, o->principal.scope) : NULL;
+    ss->principal = principal_dup(a, &o->principal);
     ss->database = str_dup(a, o->database);
     ss->application = str_dup(a, o->application);
     ss->catalog_name = S("glue_catalog");

@@ -54,7 +54,7 @@ Status svc_table_list(const SvcCall *c, Str catalog, Str ns, CatPage page, CatRe
 static CatRelation new_relation(const SvcCall *c, const SvcName *n, RelKind kind, Str uuid, Str location, Str metadata_location)
 {
     return (CatRelation){ .catalog = n->catalog, .namespace = n->namespace, .name = n->name, .kind = kind, .uuid = uuid,
-                          .location = location, .metadata_location = metadata_location, .owner = c->who->arn };
+                          .location = location, .metadata_location = metadata_location, .owner = principal_owner(c->who) };
 }
 
 static Status publish_new(const SvcCall *c, const SvcName *name, IceMetadata *m, SvcTable *ret, Error *err)

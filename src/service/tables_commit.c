@@ -158,7 +158,7 @@ static CatChange change_of(const SvcCall *c, Pending *p)
         return (CatChange){ .kind = CH_SWAP, .relation = &p->relation, .expected = p->relation.metadata_location, .next = p->file,
                             .new_location = p->next->location };
     p->relation = (CatRelation){ .catalog = n->catalog, .namespace = n->namespace, .name = n->name, .kind = REL_TABLE,
-                                 .uuid = p->next->uuid, .location = p->next->location, .metadata_location = p->file, .owner = c->who->arn };
+                                 .uuid = p->next->uuid, .location = p->next->location, .metadata_location = p->file, .owner = principal_owner(c->who) };
     return (CatChange){ .kind = CH_CREATE, .relation = &p->relation };
 }
 

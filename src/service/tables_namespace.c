@@ -74,7 +74,7 @@ static Status ask_namespace(const SvcCall *c, Action act, Str catalog, Str name,
 
 Status svc_namespace_create(const SvcCall *c, Str catalog, Str name, const Props *props, CatNamespace *ret, Error *err)
 {
-    CatNamespace n = { .catalog = catalog, .name = name, .uuid = uuid_v4(c->a), .created_ms = clock_ms(), .owner = c->who->arn, .props = *props };
+    CatNamespace n = { .catalog = catalog, .name = name, .uuid = uuid_v4(c->a), .created_ms = clock_ms(), .owner = principal_owner(c->who), .props = *props };
 
     TRY(tables_check_namespace(name, err));
     TRY(ask_namespace(c, ACT_NAMESPACE_CREATE, catalog, name, err));

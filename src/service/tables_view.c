@@ -51,7 +51,7 @@ static Status write_and_change(const SvcCall *c, const IceView *v, Str file, Cat
 static CatRelation new_view(const SvcCall *c, const SvcName *n, const IceView *v, Str file)
 {
     return (CatRelation){ .catalog = n->catalog, .namespace = n->namespace, .name = n->name, .kind = REL_VIEW, .uuid = v->uuid,
-                          .location = v->location, .metadata_location = file, .owner = c->who->arn };
+                          .location = v->location, .metadata_location = file, .owner = principal_owner(c->who) };
 }
 
 static Status plan_view(const SvcCall *c, const SvcNewView *v, IceView **ret, Error *err)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* iam.h - users, groups, roles, policies and sessions, as records and as decisions.
+ *
+ * Records are documents of the catalog, kept in AWS's own shape (JSON, names as in the IAM API), so doors hand them on.  Changing them is
+ * not checked here: callers ask first (iam_allowed).  Everything takes effect at once, for sessions that exist too: a decision
+ * reads the role as it is now; a session of a role that is gone, or that was issued before its revocation (the AWSRevokeOlderSessions
+ * condition, or the deny of a date), is refused. */
+#ifndef FIRN_IAM_H
+#define FIRN_IAM_H
+
+#include "access/access.h"
+
+/* ---- decisions ------------------------------------------------------------------------------------------------------------ */
+
+/* One question for IAM. Root passes everything but resource policies' explicit deny (of which it can remove the policy). */
+typedef struct IamAsk {
+    const char *action;               /* "glue:GetTable" */
+    Str resource;                     /* an ARN or "*" */
+    Str resource_policy;              /* text of the policy on the resource; empty: none */
+    Str resource_policy_2;            /* of what holds it (the table bucket of a table); empty: none */
+    const Props *context;             /* keys beyond the principal's own; NULL: none */
+} IamAsk;
+/* How it was decided: explicit deny anywhere > boundary, session policy and identity all needed > allow by a resource policy that names the principal. */
+typedef struct IamDecision { int allowed, explicit_deny; const char *by; Str policy, sid; } IamDecision;      /* by: "identity-based policy", "permissions boundary" … */
+NODISCARD Status iam_decide(Access *x, Arena *a, const Principal *p, const IamAsk *ask, IamDecision *ret, Error *err);
+/* The same as a Status. E_DENIED in AWS's words, naming principal, action, resource and which kind of policy (spec/glue.md 2.9 E14, E16). */
+NODISCARD Status iam_allowed(Access *x, Arena *a, const Principal *p, const IamAsk *ask, Error *err);
+
+/* ---- records ---------------------------------------------------------------------------------------------------------------- */
+
+typedef enum { IAM_USER, IAM_ROLE, IAM_GROUP, IAM_POLICY, IAM_PROFILE } IamKind;
+/* {"Path", "UserName"|"RoleName"|…, "UserId"|…, "Arn", "CreateDate" (epoch ms), "AssumeRolePolicyDocument", "Description", "MaxSessionDuration",
+ *  "PermissionsBoundary", "Tags": {…}, "Inline": {name: text}, "Attached": [arn], "Groups": [name], "Versions": […], …}.  E_NOT_FOUND, kind NoSuchEntity. */
+NODISCARD Status iam_get(Access *x, Arena *a, IamKind kind, Str name, Json **ret, Error *err);      /* policies by ARN */
+NODISCARD Status iam_list(Access *x, Arena *a, IamKind kind, Str path_prefix, Json **ret, Error *err);
+/* Insert (E_EXISTS), replace (E_NOT_FOUND), delete. */
+NODISCARD Status iam_create(Access *x, IamKind kind, Str name, const Json *record, Error *err);
+NODISCARD Status iam_update(Access *x, IamKind kind, Str name, const Json *record, Error *err);
+NODISCARD Status iam_delete(Access *x, IamKind kind, Str name, Error *err);
+Str iam_new_id(Arena *a, const char *prefix);                          /* "AROA" and 17 more of [A-Z2-7] */
+
+/* ---- sessions --------------------------------------------------------------------------------------------------------------- */
+
+typedef struct IamAssume {
+    Str role_arn, session_name, external_id, source_identity;
+    Str policy;                       /* inline session policy, or empty */
+    StrVec policy_arns;
+    Props tags;
+    StrVec transitive;
+    int64_t seconds;
+} IamAssume;
+/* sts:AssumeRole by a principal: its own policies and the role's trust must allow it. E_DENIED "User: … is not authorized to perform: sts:AssumeRole on resource: …".
+ * The key outlives a restart and ends at its time. */
+NODISCARD Status iam_assume(Access *x, Arena *a, const Principal *p, const IamAssume *q, CatKey *key, Principal *ret, Error *err);
+/* A service of ours takes a role for work of its own, without a key: the role's trust must name it ("glue.amazonaws.com"). */
+NODISCARD Status iam_assume_service(Access *x, Arena *a, Str role_arn, const char *service, Str session_name, Principal *ret, Error *err);
+/* The same with a key for a child process (a Glue job). */
+NODISCARD Status iam_assume_service_key(Access *x, Arena *a, Str role_arn, const char *service, Str session_name, int64_t seconds, CatKey *key, Error *err);
+/* GetSessionToken of a user or root. */
+NODISCARD Status iam_session_token(Access *x, Arena *a, const Principal *p, int64_t seconds, CatKey *key, Error *err);
+/* May the principal hand this role to a service (iam:PassRole)? E_DENIED; E_NOT_FOUND. */
+NODISCARD Status iam_pass_role(Access *x, Arena *a, const Principal *p, Str role_arn, const char *service, Error *err);
+
+#endif

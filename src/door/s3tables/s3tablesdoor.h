@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* s3tablesdoor.h - S3 Tables (restJson1): table buckets, namespaces, tables, policies, maintenance.
+ *
+ * Decodes nothing itself (aws/): each operation calls one verb and fills the answer.  Any thread may call. */
+#ifndef FIRN_S3TABLESDOOR_H
+#define FIRN_S3TABLESDOOR_H
+
+#include "aws/aws.h"
+#include "service/service.h"
+
+NODISCARD Status s3tables_open(Service *svc, AwsMount *ret, Error *err);
+
+#endif

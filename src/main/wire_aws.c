@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wire_aws.c - AWS's services on the lake door: which there are, and whose a request is. */
+#include "main/wire.h"
+
+typedef Status (*OpenDoor)(Service *svc, AwsMount *ret, Error *err);
+
+/* One line a service. */
+static const OpenDoor doors[] = {
+    NULL,
+};
+
+Status aws_open_doors(LakeDoor *d, Error *err)
+{
+    for (size_t i = 0; i < COUNT_OF(doors); i++) {
+        if (!doors[i])
+            continue;
+        TRY(doors[i](d->svc, &d->mounts[d->nmounts], err));
+        d->nmounts++;
+    }
+    return OK;
+}
+
+void aws_close_doors(LakeDoor *d)
+{
+    for (size_t i = 0; i < d->nmounts; i++)
+        if (d->mounts[i].close)
+            d->mounts[i].close(d->mounts[i].ctx);
+    d->nmounts = 0;
+}
+
+bool aws_doors_handle(LakeDoor *d, HttpRequest *r, HttpAnswer *ret)
+{
+    SigClaim claim = {0};
+    Error err;
+
+    if (sig_parse(r->arena, r, &claim, &err) != OK)
+        claim = (SigClaim){0};
+    for (size_t i = 0; i < d->nmounts; i++)
+        if (aws_is_for(&d->mounts[i], r, &claim)) {
+            aws_handle(&d->mounts[i], d->svc->access, r, ret);
+            return true;
+        }
+    return false;
+}
