@@ -57,7 +57,9 @@ NODISCARD Status cat_namespace_list(Catalog *c, Arena *a, Str catalog, Str paren
 
 /* ---- relations: tables, views, materialized views ------------------------------------------------------------------------ */
 
-typedef enum { REL_TABLE, REL_VIEW, REL_MVIEW } RelKind;
+/* EXTERNAL: a table of the Glue catalog that is not Iceberg (Hive-style, or a Glue view). It owns no storage (`location` is empty) and no
+ * metadata file: its definition is in `extra`, and files are read by the reader's own rights. */
+typedef enum { REL_TABLE, REL_VIEW, REL_MVIEW, REL_EXTERNAL } RelKind;
 typedef struct CatRelation {
     int64_t id;                       /* given by the catalog; never used again */
     Str catalog, namespace, name;
@@ -65,9 +67,12 @@ typedef struct CatRelation {
     Str uuid;                         /* of the Iceberg table or view */
     Str metadata_location;
     Str version_token;                /* 20 hex digits, new with every change of the pointer */
+    Str view_token;                   /* the version token as last written through the catalog: another one when the pointer was moved past it */
+    Str resource_id;                  /* the table's id in its ARN: it stays when the Iceberg uuid changes */
     Str location;                     /* the storage prefix */
     Str owner;                        /* ARN */
     int64_t created_ms, updated_ms;
+    int64_t version;                  /* counts SWAPs and EXTRAs, from 0 */
     Json *extra;                      /* per-relation JSON of upper rooms (Glue parameters, …) or NULL */
 } CatRelation;
 typedef VEC(CatRelation) CatRelations;
@@ -81,25 +86,36 @@ NODISCARD Status cat_relation_list(Catalog *c, Arena *a, Str catalog, Str ns, in
 NODISCARD Status cat_relation_by_location(Catalog *c, Arena *a, Str uri, CatRelation *ret, Error *err);
 /* Some relation whose storage prefix lies strictly below this location, a managed view first. E_NOT_FOUND: none. */
 NODISCARD Status cat_relation_below(Catalog *c, Arena *a, Str uri, CatRelation *ret, Error *err);
+/* arn:aws:s3tables:<region>:<account>:bucket/<bucket>/table/<resource id>, or arn:aws:glue:<region>:<account>:table/<namespace>/<name>. */
+Str cat_relation_arn(const Catalog *c, Arena *a, const CatRelation *r);
+/* A table of a table bucket by its ARN. E_NOT_FOUND. */
+NODISCARD Status cat_relation_by_arn(Catalog *c, Arena *a, Str arn, CatRelation *ret, Error *err);
+/* The integrity of a materialized view: its pointer is the one that was last written through the catalog. True for everything else. */
+bool cat_intact(const CatRelation *r);
+/* E_QUARANTINED in AWS's words for Spark when it is not; err->detail has those for Athena, err->kind is MaterializedViewIntegrity. */
+NODISCARD Status cat_intact_check(const CatRelation *r, Error *err);
 NODISCARD Status cat_relation_extra(Catalog *c, int64_t id, const Json *extra, Error *err);
 
 /* ---- one transaction for everything that must change together --------------------------------------------------------------- */
 
-typedef enum { CH_CREATE, CH_SWAP, CH_DROP, CH_RENAME, CH_MVIEW, CH_RUN, CH_EVIDENCE, CH_DOC } CatChangeKind;
+typedef enum { CH_CREATE, CH_SWAP, CH_DROP, CH_RENAME, CH_MVIEW, CH_RUN, CH_EVIDENCE, CH_DOC, CH_EXTRA } CatChangeKind;
 typedef struct CatMview CatMview;
 typedef struct CatRun CatRun;
 typedef struct CatEvidence CatEvidence;
 typedef struct CatChange {
     CatChangeKind kind;
-    CatRelation *relation;            /* CREATE: all but id, which is filled; SWAP, DROP: catalog, namespace, name (uuid checked when set) */
+    CatRelation *relation;            /* CREATE: all but id, which is filled; SWAP, DROP, EXTRA: catalog, namespace, name (uuid checked when set) */
     Str expected, next;               /* SWAP: metadata locations; DROP: expected may be empty */
     Str new_location;                 /* SWAP: the storage prefix changed; empty: not */
+    Str new_uuid;                     /* SWAP: the metadata is of another uuid; empty: not */
+    int past_catalog;                 /* SWAP: the pointer is moved past the catalog: view_token stays */
     Str new_namespace, new_name;      /* RENAME */
     CatMview *mview;                  /* MVIEW: inserted or replaced; its relation_id 0 means the relation CREATEd before in this transaction */
     CatRun *run;                      /* RUN: inserted or replaced */
     CatEvidence *evidence;            /* EVIDENCE: appended; prev_hash must be the chain's head: E_CONFLICT */
     Str doc_kind, doc_key;            /* DOC: value NULL deletes */
-    Json *doc;
+    Json *doc;                        /* EXTRA: the relation's new extra; SWAP: the same when not NULL */
+    OptI64 version;                   /* SWAP, EXTRA: when set, the relation's version must be this: E_CONFLICT */
 } CatChange;
 /* All or nothing. E_CONFLICT: a pointer is not as expected ("Commit failed: …"), nothing changed. E_EXISTS: name taken, "Table already exists: ns.t",
  * "View with same name already exists: ns.t" and so on by the reference's texts. E_NOT_FOUND. E_INVALID: the location overlaps the storage of
@@ -174,6 +190,12 @@ NODISCARD Status cat_key_delete(Catalog *c, Str id, Error *err);
 NODISCARD Status cat_key_expire(Catalog *c, int64_t now_ms, Error *err);     /* forgets sessions past their end */
 
 /* ---- documents: small durable JSON of upper rooms, by kind and key -------------------------------------------------------------------- */
+
+/* Documents of these kinds have keys "<relation id>/…" and go with their relation. */
+#define DOC_PARTITION "relation.partition"
+#define DOC_PARTITION_INDEX "relation.partition-index"
+#define DOC_VERSION "relation.version"
+#define DOC_STATISTICS "relation.statistics"
 
 typedef struct CatDoc { Str kind, key; Json *value; } CatDoc;
 typedef VEC(CatDoc) CatDocs;

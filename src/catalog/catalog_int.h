@@ -96,7 +96,7 @@ Status cat_error_kind(Error *err, const char *kind);
 NODISCARD Status cat_namespace_must_exist(Db *db, Str catalog, Str name, Error *err);
 
 #define RELATION_COLUMNS "r.id, r.catalog, r.namespace, r.name, r.kind, r.uuid, r.metadata_location, r.version_token, " \
-    "r.location, r.owner, r.created_ms, r.updated_ms, r.extra"
+    "r.location, r.owner, r.created_ms, r.updated_ms, r.extra, r.view_token, r.resource_id, r.version"
 void cat_relation_row(Query *q, Arena *a, CatRelation *r);
 
 /* Parts of a commit, one file each kind. `last_id`: the relation created before in this transaction. */

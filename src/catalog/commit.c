@@ -103,21 +103,24 @@ static Status do_create(Commit *t, CatRelation *r)
     TRY(cat_namespace_must_exist(t->db, r->catalog, r->namespace, t->err));
     TRY(name_must_be_free(t, r));
     TRY(storage_must_be_free(t, r, r->location));
+    Str token = r->version_token.n > 0 ? r->version_token : new_token(t->a);
     QUERY(q, t->db, "INSERT INTO relation(catalog, namespace, name, kind, uuid, metadata_location, version_token, location, location_key,"
-                    " owner, created_ms, updated_ms, extra) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", t->err);
+                    " owner, created_ms, updated_ms, extra, view_token, resource_id) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", t->err);
     cq_text(&q, r->catalog);
     cq_text(&q, r->namespace);
     cq_text(&q, r->name);
     cq_int(&q, r->kind);
     cq_text(&q, r->uuid);
     cq_text(&q, r->metadata_location);
-    cq_text(&q, r->version_token.n > 0 ? r->version_token : new_token(t->a));
+    cq_text(&q, token);
     cq_text(&q, cat_trimmed_location(r->location));
     cq_text(&q, cat_location_key(t->a, r->location));
     cq_text(&q, r->owner);
     cq_int(&q, r->created_ms ? r->created_ms : t->now_ms);
     cq_int(&q, r->updated_ms ? r->updated_ms : t->now_ms);
     cq_json(&q, t->a, r->extra);
+    cq_text(&q, token);
+    cq_text(&q, r->resource_id.n > 0 ? r->resource_id : r->uuid);
     TRY(cq_run(&q));
     r->id = t->last_id = sqlite3_last_insert_rowid(t->db->h);
     return OK;
@@ -139,6 +142,28 @@ static Status pointer_is(Commit *t, const CatRelation *have, Str expected)
                 STR_ARG(cat_display_name(t->a, have->namespace, have->name)), STR_ARG(expected), STR_ARG(have->metadata_location));
 }
 
+static Status version_is(Commit *t, const CatRelation *have, OptI64 wanted)
+{
+    if (!wanted.has || wanted.v == have->version)
+        return OK;
+    return FAIL(t->err, E_CONFLICT, "Commit failed: " STR_FMT " was changed meanwhile: its version is %lld, not %lld",
+                STR_ARG(cat_display_name(t->a, have->namespace, have->name)), (long long)have->version, (long long)wanted.v);
+}
+
+static Status do_extra(Commit *t, const CatChange *ch)
+{
+    CatRelation have = {0};
+
+    TRY(current(t, ch->relation, &have));
+    TRY(same_relation(t, ch->relation, &have));
+    TRY(version_is(t, &have, ch->version));
+    QUERY(q, t->db, "UPDATE relation SET extra = ?2, updated_ms = ?3, version = version + 1 WHERE id = ?1", t->err);
+    cq_int(&q, have.id);
+    cq_json(&q, t->a, ch->doc);
+    cq_int(&q, t->now_ms);
+    return cq_run(&q);
+}
+
 static Status do_swap(Commit *t, const CatChange *ch)
 {
     CatRelation have = {0};
@@ -146,18 +171,37 @@ static Status do_swap(Commit *t, const CatChange *ch)
     TRY(current(t, ch->relation, &have));
     TRY(same_relation(t, ch->relation, &have));
     TRY(pointer_is(t, &have, ch->expected));
+    TRY(version_is(t, &have, ch->version));
     if (ch->new_location.n > 0 && !str_eq(cat_location_key(t->a, ch->new_location), cat_location_key(t->a, have.location)))
         TRY(storage_must_be_free(t, &have, ch->new_location));
     Str location = ch->new_location.n > 0 ? cat_trimmed_location(ch->new_location) : have.location;
-    QUERY(q, t->db, "UPDATE relation SET metadata_location = ?2, version_token = ?3, location = ?4, location_key = ?5, updated_ms = ?6"
-                    " WHERE id = ?1", t->err);
+    Str token = new_token(t->a);
+    QUERY(q, t->db, "UPDATE relation SET metadata_location = ?2, version_token = ?3, location = ?4, location_key = ?5, updated_ms = ?6,"
+                    " uuid = ?7, view_token = ?8, extra = coalesce(?9, extra), version = version + 1 WHERE id = ?1", t->err);
     cq_int(&q, have.id);
     cq_text(&q, ch->next);
-    cq_text(&q, new_token(t->a));
+    cq_text(&q, token);
     cq_text(&q, location);
     cq_text(&q, cat_location_key(t->a, location));
     cq_int(&q, t->now_ms);
+    cq_text(&q, ch->new_uuid.n > 0 ? ch->new_uuid : have.uuid);
+    cq_text(&q, ch->past_catalog ? have.view_token : token);
+    cq_json(&q, t->a, ch->doc);
     return cq_run(&q);
+}
+
+static Status drop_docs(Commit *t, int64_t id)
+{
+    static const char *const kinds[] = { DOC_PARTITION, DOC_PARTITION_INDEX, DOC_VERSION, DOC_STATISTICS };
+
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        QUERY(q, t->db, "DELETE FROM doc WHERE kind = ? AND key >= ? AND key < ?", t->err);
+        cq_text(&q, str_c(kinds[i]));
+        cq_text(&q, str_fmt(t->a, "%lld/", (long long)id));
+        cq_text(&q, str_fmt(t->a, "%lld0", (long long)id));    /* '0' follows '/' */
+        TRY(cq_run(&q));
+    }
+    return OK;
 }
 
 static Status do_drop(Commit *t, const CatChange *ch)
@@ -173,6 +217,7 @@ static Status do_drop(Commit *t, const CatChange *ch)
         cq_int(&runs, have.id);
         TRY(cq_run(&runs));
     }
+    TRY(drop_docs(t, have.id));
     QUERY(q, t->db, "DELETE FROM relation WHERE id = ?", t->err);      /* its view, evidence and sources go along */
     cq_int(&q, have.id);
     return cq_run(&q);
@@ -199,12 +244,14 @@ static Status do_rename(Commit *t, const CatChange *ch)
     TRY(same_relation(t, ch->relation, &have));
     TRY(cat_namespace_must_exist(t->db, to.catalog, to.namespace, t->err));
     TRY(rename_target_free(t, ch->relation, &to));
-    QUERY(q, t->db, "UPDATE relation SET namespace = ?2, name = ?3, updated_ms = ?4, version_token = ?5 WHERE id = ?1", t->err);
+    Str token = new_token(t->a);
+    QUERY(q, t->db, "UPDATE relation SET namespace = ?2, name = ?3, updated_ms = ?4, version_token = ?5, view_token = ?6 WHERE id = ?1", t->err);
     cq_int(&q, have.id);
     cq_text(&q, to.namespace);
     cq_text(&q, to.name);
     cq_int(&q, t->now_ms);
-    cq_text(&q, new_token(t->a));
+    cq_text(&q, token);
+    cq_text(&q, cat_intact(&have) ? token : have.view_token);        /* a new name mends nothing */
     return cq_run(&q);
 }
 
@@ -218,6 +265,7 @@ static Status apply(Commit *t, CatChange *ch)
     case CH_MVIEW: return cat_mview_write(t->db, ch->mview, t->last_id, t->err);
     case CH_RUN: return cat_run_write(t->db, ch->run, t->last_id, t->err);
     case CH_EVIDENCE: return cat_evidence_write(t->db, ch->evidence, t->last_id, t->err);
+    case CH_EXTRA: return do_extra(t, ch);
     case CH_DOC: return cat_doc_write(t->db, ch->doc_kind, ch->doc_key, ch->doc, t->err);
     }
     return FAIL(t->err, E_INTERNAL, "unknown change %d", (int)ch->kind);

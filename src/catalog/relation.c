@@ -52,6 +52,9 @@ void cat_relation_row(Query *q, Arena *a, CatRelation *r)
     r->created_ms = cq_i64(q);
     r->updated_ms = cq_i64(q);
     r->extra = cq_doc(q, a);
+    r->view_token = cq_str(q, a);
+    r->resource_id = cq_str(q, a);
+    r->version = cq_i64(q);
 }
 
 /* One row or E_NOT_FOUND without a text. */
@@ -188,4 +191,55 @@ Status cat_relation_extra(Catalog *c, int64_t id, const Json *extra, Error *err)
             return FAIL(err, E_NOT_FOUND, "no relation has the id %lld", (long long)id);
     }
     return cat_writer_commit(&db, err);
+}
+
+/* ---- ARNs of tables ------------------------------------------------------------------------------------------------ */
+
+#define S3_CATALOG "s3tablescatalog/"
+
+Str cat_relation_arn(const Catalog *c, Arena *a, const CatRelation *r)
+{
+    ptrdiff_t at = str_find(r->catalog, S(S3_CATALOG));
+
+    if (at < 0)
+        return str_fmt(a, "arn:aws:glue:" STR_FMT ":" STR_FMT ":table/" STR_FMT "/" STR_FMT, STR_ARG(c->region), STR_ARG(c->account),
+                       STR_ARG(cat_display_name(a, r->namespace, (Str){0})), STR_ARG(r->name));
+    return str_fmt(a, "arn:aws:s3tables:" STR_FMT ":" STR_FMT ":bucket/" STR_FMT "/table/" STR_FMT, STR_ARG(c->region), STR_ARG(c->account),
+                   STR_ARG(str_from(r->catalog, (size_t)at + strlen(S3_CATALOG))), STR_ARG(r->resource_id));
+}
+
+static Status by_resource(Catalog *c, Arena *a, Str id, CatRelation *ret, Error *err)
+{
+    CLEANUP(cat_reader_backp) Db *db = NULL;
+
+    TRY(cat_reader_take(c, &db, err));
+    QUERY(q, db, "SELECT " RELATION_COLUMNS " FROM relation r WHERE resource_id = ? AND instr(catalog, '" S3_CATALOG "') > 0 LIMIT 1", err);
+    cq_text(&q, id);
+    return one(&q, a, ret);
+}
+
+Status cat_relation_by_arn(Catalog *c, Arena *a, Str arn, CatRelation *ret, Error *err)
+{
+    ptrdiff_t at = str_find(arn, S("/table/"));
+    Status s = at < 0 ? E_NOT_FOUND : by_resource(c, a, str_from(arn, (size_t)at + strlen("/table/")), ret, err);
+
+    if (s == OK && !str_eq(cat_relation_arn(c, a, ret), arn))
+        s = E_NOT_FOUND;
+    return s == E_NOT_FOUND ? FAIL(err, E_NOT_FOUND, "no table has the ARN " STR_FMT, STR_ARG(arn)) : s;
+}
+
+/* ---- integrity ------------------------------------------------------------------------------------------------------- */
+
+bool cat_intact(const CatRelation *r) { return r->kind != REL_MVIEW || str_eq(r->version_token, r->view_token); }
+
+Status cat_intact_check(const CatRelation *r, Error *err)
+{
+    if (cat_intact(r))
+        return OK;
+    (void)FAIL(err, E_QUARANTINED, "Materialized view " STR_FMT " integrity check failed: versionId (" STR_FMT ") != viewVersionToken (" STR_FMT ")."
+               " Please recreate the materialized view or run a full refresh", STR_ARG(r->name), STR_ARG(r->version_token), STR_ARG(r->view_token));
+    error_detail(err, "Materialized view integrity check failed for (catalog:" STR_FMT "$schema:" STR_FMT ", " STR_FMT "): versionId (" STR_FMT ") != viewVersionToken ("
+                 STR_FMT ")", STR_ARG(r->catalog), STR_ARG(r->namespace), STR_ARG(r->name), STR_ARG(r->version_token), STR_ARG(r->view_token));
+    error_hint(err, "REFRESH MATERIALIZED VIEW … FULL computes the view anew and repairs it.");
+    return cat_error_kind(err, "MaterializedViewIntegrity");
 }

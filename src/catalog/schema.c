@@ -42,6 +42,11 @@ static const char *const migrations[] = {
     " created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL, scope TEXT, active INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE INDEX access_key_end ON access_key(expires_ms) WHERE expires_ms > 0;"
     "CREATE TABLE doc(kind TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(kind, key)) WITHOUT ROWID;",
+    "ALTER TABLE relation ADD COLUMN view_token TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE relation ADD COLUMN resource_id TEXT NOT NULL DEFAULT '';"
+    "UPDATE relation SET view_token = version_token, resource_id = uuid;"
+    "CREATE INDEX relation_resource ON relation(resource_id);",
+    "ALTER TABLE relation ADD COLUMN version INTEGER NOT NULL DEFAULT 0;",
 };
 
 static Status version_get(Db *db, int64_t *ret, Error *err)
