@@ -67,7 +67,7 @@ typedef struct CatRelation {
     Str uuid;                         /* of the Iceberg table or view */
     Str metadata_location;
     Str version_token;                /* 20 hex digits, new with every change of the pointer */
-    Str view_token;                   /* the version token as last written through the catalog: another one when the pointer was moved past it */
+    Str view_token;                   /* the version token; an older one once the pointer was moved past the catalog, until a refresh moves it */
     Str resource_id;                  /* the table's id in its ARN: it stays when the Iceberg uuid changes */
     Str location;                     /* the storage prefix */
     Str owner;                        /* ARN */

@@ -4,10 +4,12 @@
  * Changes are applied in order inside one SQLite transaction; the first that does not hold undoes all.  Every pointer change draws a
  * new version token.  Invariants: (1) a relation's pointer moves only by compare-and-swap; (2) the evidence chain only grows at its
  * head; (3) a relation's name is taken by at most one table, view or materialized view; (4) no table's or materialized
- * view's storage lies inside another's, so an object has one owner. */
+ * view's storage lies inside another's, so an object has one owner; (5) a view whose pointer was moved past the catalog
+ * stays marked until its refresh moves it. */
 #include "catalog/catalog_int.h"
 
-typedef struct Commit { Db *db; Arena *a; int64_t last_id, now_ms; Error *err; } Commit;
+/* refreshed: a view's record is written too, so what moves the pointer is its refresh. */
+typedef struct Commit { Db *db; Arena *a; int64_t last_id, now_ms; bool refreshed; Error *err; } Commit;
 
 static Str new_token(Arena *a)
 {
@@ -185,7 +187,7 @@ static Status do_swap(Commit *t, const CatChange *ch)
     cq_text(&q, cat_location_key(t->a, location));
     cq_int(&q, t->now_ms);
     cq_text(&q, ch->new_uuid.n > 0 ? ch->new_uuid : have.uuid);
-    cq_text(&q, ch->past_catalog ? have.view_token : token);
+    cq_text(&q, ch->past_catalog || (!cat_intact(&have) && !t->refreshed) ? have.view_token : token);      /* (5) */
     cq_json(&q, t->a, ch->doc);
     return cq_run(&q);
 }
@@ -278,6 +280,8 @@ Status cat_commit(Catalog *c, CatChange *changes, size_t n, Error *err)
 
     TRY(cat_writer_begin(c, &db, err));
     Commit t = { .db = db, .a = a, .now_ms = clock_ms(), .err = err };
+    for (size_t i = 0; i < n; i++)
+        t.refreshed |= changes[i].kind == CH_MVIEW;
     for (size_t i = 0; i < n; i++)
         TRY(apply(&t, &changes[i]));
     return cat_writer_commit(&db, err);

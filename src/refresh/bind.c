@@ -57,6 +57,7 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
     TRY(catalog_id(n, a, ref->name.p[0], &id, err));
     TRY(lake_open(n->r->lake, a, id, ref->name.p[1], ref->name.p[2], t, err));
     TRY(check_cycle(n->r, a, n->self_relation, &t->relation, 0, err));
+    TRY(cat_intact_check(&t->relation, err));
     LakeName name = { .catalog_name = ref->name.p[0], .namespace = ref->name.p[1], .name = ref->name.p[2] };
     return lake_bind_table(n->r->lake, a, t, &name, ret, err);
 }

@@ -15,6 +15,7 @@ typedef struct Refresher Refresher;
 typedef struct RefresherOptions {
     double full_share;                /* changed rows as a share of the sources' rows beyond which full is chosen; for large sources it scales the cost check (cost.c); default 0.5 */
     int64_t rewrite_rows;             /* views up to this many rows are rewritten whole when they are very small or much of them changed; default 50,000 */
+    int full_keeps_broken;            /* as at AWS: a full refresh of a view whose integrity check fails, fails */
     int max_files;                    /* more data files than this in a view: rewritten whole; default 32 */
 } RefresherOptions;
 Refresher *refresher_new(Lake *l, DuckEngine *e, const RefresherOptions *o);      /* o NULL: defaults */
@@ -85,7 +86,7 @@ typedef struct VerifyOptions {
     void *known_ctx;
 } VerifyOptions;
 typedef struct VerifyReport { int proven; int drifted; Str what; int64_t files, bytes; } VerifyReport;   /* what: "file s3://… : SHA-256 differs", empty when proven */
-/* Checks, in order: hash chain and signatures, pointer, metadata and manifest hashes, file hashes, row count and row hash; deep: the query again on
+/* Checks, in order: the version token, hash chain and signatures, pointer, metadata and manifest hashes, file hashes, row count and row hash; deep: the query again on
  * the pinned sources. OK with ret->proven 0 for a mismatch; an error: could not check. Works without a running server. */
 NODISCARD Status refresh_verify(Refresher *r, Arena *a, int64_t relation_id, const VerifyOptions *o, VerifyReport *ret, Error *err);
 

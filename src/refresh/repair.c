@@ -32,7 +32,7 @@ static Status is_broken(Job *j, int *ret, Error *err)
     VerifyOptions o = { .metadata_only = 1 };
     VerifyReport report;
 
-    *ret = j->mview.quarantine.n > 0;
+    *ret = j->mview.quarantine.n > 0 || !cat_intact(&j->table.relation);
     if (*ret)
         return OK;
     Status s = refresh_verify(j->r, j->a, j->mview.relation_id, &o, &report, err);
@@ -49,6 +49,8 @@ Status job_examine(Job *j, int full, Error *err)
     CatEvidences chain = {0};
     Str seed, pub;
 
+    if (!full || j->r->options.full_keeps_broken)
+        TRY(cat_intact_check(&j->table.relation, err));
     TRY(cat_evidence_list(c, j->a, j->mview.relation_id, &chain, err));
     TRY(cat_signing_key(c, j->a, &seed, &pub, err));
     const CatEvidence *e = newest_sound(j, &chain, pub);

@@ -68,6 +68,14 @@ static void check_pointer(Check *c, const CatEvidence *head, bool *bad)
                              (long long)(now ? now->id : -1), (long long)recorded));
 }
 
+/* The pointer was moved past the catalog: nothing behind it is the view's. */
+static void check_token(Check *c, bool *bad)
+{
+    if (!cat_intact(&c->rel))
+        *bad = broken(c, str_fmt(c->a, "integrity: versionId (" STR_FMT ") != viewVersionToken (" STR_FMT "): the pointer was moved past the catalog",
+                                 STR_ARG(c->rel.version_token), STR_ARG(c->rel.view_token)));
+}
+
 /* ---- files ------------------------------------------------------------------------------------------------------------------ */
 
 Status object_sha256(Arena *a, Store *st, Str uri, Str *hex, int64_t *size, Error *err)
@@ -223,7 +231,9 @@ static Status check_all(Check *c, Error *err)
     if (!c->chain.n)
         return FAIL(err, E_NOT_FOUND, "the view has no evidence: it was never refreshed");
     const CatEvidence *head = &vec_last(&c->chain);
-    TRY(check_chain(c, &bad, err));
+    check_token(c, &bad);
+    if (!bad)
+        TRY(check_chain(c, &bad, err));
     if (!bad)
         check_record(c, head, &bad);
     if (!bad)

@@ -27,7 +27,7 @@ Status describe_properties(Run *r, const LakeTable *t, Props *ret, Error *err)
         props_set(r->a, ret, S("write.parquet.compression-codec"), S("zstd"));
     TRY(cat_warehouse_get(r->svc->catalog, r->a, t->relation.catalog, &w, err));
     if (str_eq(w.kind, S("table_bucket")))
-        props_set(r->a, ret, S("s3TableArn"), str_fmt(r->a, STR_FMT "/table/" STR_FMT, STR_ARG(w.arn), STR_ARG(t->relation.uuid)));
+        props_set(r->a, ret, S("s3TableArn"), cat_relation_arn(r->svc->catalog, r->a, &t->relation));
     qsort(ret->p, ret->n, sizeof *ret->p, by_key);
     return OK;
 }
@@ -64,6 +64,8 @@ Status describe_view_properties(Run *r, const CatRelation *rel, Props *p, Error 
     props_set(r->a, p, S("subObjects"), sources_json(r, &v));
     props_set(r->a, p, S("viewVersionId"), str_fmt(r->a, "%lld", (long long)v.snapshot_id));
     props_set(r->a, p, S("tableVersionToken"), rel->version_token);
+    props_set(r->a, p, S("viewVersionToken"), rel->view_token);
+    props_set(r->a, p, S("integrity"), cat_intact(rel) ? S("OK") : S("BROKEN"));
     props_set(r->a, p, S("viewOriginalText"), v.definition);
     props_set(r->a, p, S("definer"), v.definer);
     props_set(r->a, p, S("stalenessStatus"), st.stale ? S("STALE") : S("FRESH"));

@@ -12,6 +12,7 @@ Status dml_open(Dml *d, Run *r, const char *api, Error *err)
 {
     *d = (Dml){ .r = r };
     TRY(open_table(r, &r->st->name, &d->name, &d->table, err));
+    TRY(cat_intact_check(&d->table.relation, err));
     if (d->name.metadata_table.n)
         return FAIL(err, E_INVALID, "%s: metadata table '" STR_FMT "' cannot be written", api, STR_ARG(d->name.metadata_table));
     TRY(run_ask(r, ACT_WRITE_DATA, api, &d->table.relation, err));                     /* (1) */

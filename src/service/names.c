@@ -16,7 +16,7 @@ Status name_catalog(Run *r, Str sql_name, Str *id, Error *err)
     Str key = str_fmt(r->a, "spark.sql.catalog." STR_FMT ".glue.id", STR_ARG(sql_name));
     Str given = setting_get(r->ss, key, (Str){0});
 
-    if (!given.n && (str_eq(sql_name, S("glue_catalog")) || str_eq(sql_name, S("spark_catalog"))))
+    if (!given.n && (str_eq(sql_name, S("glue_catalog")) || str_eq(sql_name, S("spark_catalog")) || str_ieq(sql_name, S("awsdatacatalog"))))
         given = cat_account(r->svc->catalog);
     TRY(cat_warehouse_get(r->svc->catalog, r->a, given.n ? given : sql_name, &w, err));
     *id = w.id;
@@ -227,6 +227,8 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
         return table_not_found(r, &ref->name, ref->position, err);
     TRY(s);
     TRY(run_ask(r, n.metadata_table.n ? ACT_READ_METADATA : ACT_READ_DATA, "SELECT", &rel, err));
+    if (!str_eq(n.metadata_table, S("refreshes")))
+        TRY(cat_intact_check(&rel, err));
     if (rel.kind == REL_VIEW)
         return view_query(r, a, &rel, &n, ret, err);
     TRY(lake_open_relation(r->svc->lake, a, &rel, t, err));

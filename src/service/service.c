@@ -142,6 +142,7 @@ static Status open_rooms(Service *s, Arena *a, Error *err)
     s->guard = guard_new(s);
     LakeHooks hooks = guard_hooks(s->guard);
     s->lake = lake_new(s->catalog, s->store, &hooks);
+    o->refresher.full_keeps_broken = o->aws_compat;
     s->refresher = refresher_new(s->lake, s->engine, &o->refresher);
     s->watch = watch_new();
     TRY_CTX(install_pg_catalog(s, err), err, "pg_catalog");
