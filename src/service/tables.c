@@ -8,7 +8,7 @@
 Status tables_get(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err)
 {
     TRY(cat_relation_get(c->ctx->catalog, c->a, name->catalog, name->namespace, name->name, ret, err));
-    if (ret->kind != REL_VIEW)
+    if (ret->kind != REL_VIEW && ret->kind != REL_EXTERNAL)
         return OK;
     (void)FAIL(err, E_NOT_FOUND, "Table does not exist: " STR_FMT, STR_ARG(tables_display(c->a, name->namespace, name->name)));
     return tables_kind(err, "NoSuchTableException");

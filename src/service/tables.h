@@ -88,6 +88,25 @@ NODISCARD Status svc_table_unregister(const SvcCall *c, const SvcName *name, Svc
 /* Storage that reading (and writing) the table needs: its location, and data and metadata paths where properties name others. */
 void svc_table_prefixes(const SvcCall *c, const SvcTable *t, StrVec *ret);
 
+/* ---- for the Glue catalog and S3 Tables -------------------------------------------------------------------------------- */
+
+/* Catalog changes that belong to the same transaction. */
+typedef struct SvcAlso { CatChange *p; size_t n; } SvcAlso;
+/* Any relation, whatever it is; nothing is read but the catalog. */
+NODISCARD Status svc_relation_get(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err);
+NODISCARD Status svc_relation_list(const SvcCall *c, Str catalog, Str ns, CatPage page, CatRelations *ret, Error *err);
+/* Replaces what upper rooms keep with it. E_CONFLICT when it is not of r's version any more. also may be NULL. */
+NODISCARD Status svc_relation_extra(const SvcCall *c, const CatRelation *r, const Json *extra, const SvcAlso *also, Error *err);
+/* Tables that are not Iceberg: the definition is `extra`. */
+NODISCARD Status svc_external_create(const SvcCall *c, const SvcName *name, const Json *extra, const SvcAlso *also, CatRelation *ret, Error *err);
+NODISCARD Status svc_external_drop(const SvcCall *c, const SvcName *name, Error *err);
+/* A name and a place; metadata comes with the first svc_table_point. */
+NODISCARD Status svc_table_reserve(const SvcCall *c, const SvcName *name, Str location, const Json *extra, CatRelation *ret, Error *err);
+/* The client wrote the metadata file: the pointer moves to it, from what the client saw. Empty and unset members are not compared. E_CONFLICT. */
+typedef enum { SVC_POINT_CATALOG, SVC_POINT_PAST_CATALOG } SvcPointHow;       /* PAST: a materialized view's integrity token stays behind */
+typedef struct SvcPoint { SvcName name; Str expected, token; OptI64 version; Str next; const Json *extra; SvcPointHow how; SvcAlso also; } SvcPoint;
+NODISCARD Status svc_table_point(const SvcCall *c, const SvcPoint *p, SvcTable *ret, Error *err);
+
 /* ---- views -------------------------------------------------------------------------------------------------------------- */
 
 typedef struct SvcView { CatRelation relation; IceView *view; } SvcView;
