@@ -40,6 +40,8 @@ struct Catalog {
 /* ---- db.c: connections --------------------------------------------------------------------------------- */
 
 NODISCARD Status cat_db_open(Catalog *c, Db *ret, Error *err);
+/* Any SQLite file of this room (logs.db): WAL, and the given pragmas. */
+NODISCARD Status cat_db_open_file(Str path, const char *pragmas, Db *ret, Error *err);
 void cat_db_close(Db *db);
 NODISCARD Status cat_db_exec(Db *db, const char *sql, Error *err);
 Status cat_db_fail(Db *db, int rc, const char *doing, Error *err);

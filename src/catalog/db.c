@@ -35,18 +35,23 @@ Status cat_db_exec(Db *db, const char *sql, Error *err)
     return rc == SQLITE_OK ? OK : cat_db_fail(db, rc, "running a statement", err);
 }
 
-Status cat_db_open(Catalog *c, Db *ret, Error *err)
+Status cat_db_open_file(Str path, const char *pragmas, Db *ret, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
 
-    *ret = (Db){ .catalog = c };
-    int rc = sqlite3_open_v2(str_z(a, c->path), &ret->h, flags, NULL);
+    int rc = sqlite3_open_v2(str_z(a, path), &ret->h, flags, NULL);
     if (rc != SQLITE_OK)
         return cat_db_fail(ret, rc, "opening the file", err);
     sqlite3_busy_timeout(ret->h, BUSY_MS);
-    return cat_db_exec(ret, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"
-                        "PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON", err);
+    TRY(cat_db_exec(ret, "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON", err));
+    return cat_db_exec(ret, pragmas, err);
+}
+
+Status cat_db_open(Catalog *c, Db *ret, Error *err)
+{
+    *ret = (Db){ .catalog = c };
+    return cat_db_open_file(c->path, "PRAGMA synchronous=FULL", ret, err);
 }
 
 void cat_db_close(Db *db)
