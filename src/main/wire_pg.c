@@ -38,7 +38,7 @@ static Status pg_open(void *ctx, const PgLogin *l, void **session, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     PgWire *w = ctx;
-    SessionOptions o = { .dialect = str_eq(l->database, S("spark")) ? DIALECT_SPARK : DIALECT_POSTGRES, .database = l->database, .application = l->application };
+    SessionOptions o = { .dialect = str_eq(l->database, S("spark")) ? DIALECT_SPARK : str_eq(l->database, S("athena")) ? DIALECT_TRINO : DIALECT_POSTGRES, .database = l->database, .application = l->application };
     Props settings = {0};
     Session *ss;
     Str secret;

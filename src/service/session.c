@@ -24,8 +24,8 @@ Status session_open(Service *s, const SessionOptions *o, Session **ret, Error *e
     ss->principal = principal_dup(a, &o->principal);
     ss->database = str_dup(a, o->database);
     ss->application = str_dup(a, o->application);
-    ss->catalog_name = S("glue_catalog");
-    ss->namespace = o->dialect == DIALECT_SPARK ? S("default") : S("public");
+    ss->catalog_name = o->dialect == DIALECT_TRINO ? S("awsdatacatalog") : S("glue_catalog");
+    ss->namespace = o->dialect == DIALECT_POSTGRES ? S("public") : S("default");
     for (size_t i = 0; o->settings && i < o->settings->n; i++) {
         Status st = session_set(ss, o->settings->p[i].key, o->settings->p[i].value, err);
         if (st != OK) {

@@ -21,6 +21,8 @@ Status bind_fail(Bind *b, int position, const char *sqlstate, const char *origin
     va_end(ap);
     if (b->spark)
         error_set(b->err, code, origin, "%s SQLSTATE: %s", text, sqlstate);
+    else if (b->trino)
+        error_set(b->err, code, origin, "%s", trino_error_text(b, position, sqlstate, text).p);
     else
         error_set(b->err, code, origin, "%s", text);
     b->err->position = position;
@@ -30,7 +32,7 @@ Status bind_fail(Bind *b, int position, const char *sqlstate, const char *origin
 
 static Bind bind_start(Arena *a, Binder *b, Error *err)
 {
-    return (Bind){ .a = a, .b = b, .err = err, .spark = b->dialect == DIALECT_SPARK, .next_alias = b->aliases, .probes = map_new(a) };
+    return (Bind){ .a = a, .b = b, .err = err, .spark = b->dialect == DIALECT_SPARK, .trino = b->dialect == DIALECT_TRINO, .next_alias = b->aliases, .probes = map_new(a) };
 }
 
 /* A parameter that nothing gave a type is text. */
@@ -101,7 +103,7 @@ Str bind_type_name(Bind *b, const DataType *t)
 
 bool bind_name_eq(const Bind *b, Str x, Str y)
 {
-    return b->spark && !b->b->case_sensitive ? str_ieq(x, y) : str_eq(x, y);
+    return b->trino || (b->spark && !b->b->case_sensitive) ? str_ieq(x, y) : str_eq(x, y);
 }
 
 /* ---- output names -------------------------------------------------------------------------------------------- */
@@ -288,10 +290,30 @@ static void say_postgres(Error *err)
     memmove(err->message, close + 2, strlen(close + 2) + 1);
 }
 
+/* Trino's error names; the text is the engine's, without the classes of our own functions. */
+static void say_trino(Error *err)
+{
+    char text[LIMIT_ERROR_TEXT];
+    bool cast = err->code == E_INVALID && strcmp(err->sqlstate, "22018") == 0;
+
+    say_postgres(err);
+    if (err->code == E_DIVISION) {
+        say(err, E_DIVISION, "22012", "DIVISION_BY_ZERO: Division by zero");
+    } else if (err->code == E_OVERFLOW) {
+        snprintf(text, sizeof text, "NUMERIC_VALUE_OUT_OF_RANGE: %.1900s", err->message);
+        say(err, E_OVERFLOW, "22003", text);
+    } else if (cast || (err->code == E_INVALID && strcmp(err->sqlstate, "22P02") == 0)) {
+        snprintf(text, sizeof text, "INVALID_CAST_ARGUMENT: %.1900s", err->message);
+        say(err, E_INVALID, "22018", text);
+    }
+}
+
 void sql_engine_error(Dialect d, Error *err)
 {
     if (d == DIALECT_SPARK)
         say_spark(err);
+    else if (d == DIALECT_TRINO)
+        say_trino(err);
     else
         say_postgres(err);
 }

@@ -152,7 +152,7 @@ static bool may_assign(Dialect d, const DataType *from, const DataType *to)
 Status sql_assign_cast(Arena *a, Dialect d, Expr **e, const DataType *to, Str column, Error *err)
 {
     Binder none = { .dialect = d };
-    Bind b = { .a = a, .b = &none, .err = err, .spark = d == DIALECT_SPARK };
+    Bind b = { .a = a, .b = &none, .err = err, .spark = d == DIALECT_SPARK, .trino = d == DIALECT_TRINO };
 
     if ((*e)->kind == EX_LITERAL && !b.spark && ty_is_text(&(*e)->type)) {
         bind_to(&b, e, *to);

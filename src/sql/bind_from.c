@@ -5,12 +5,24 @@
  * become ON; of each pair of merged columns one stays in sight without a qualifier (COALESCE of both for FULL). */
 #include "sql/bind_int.h"
 
+/* Always with catalog and schema. */
+static Status fail_no_table_trino(Bind *b, const TableRef *t)
+{
+    Str catalog = t->name.n > 2 ? t->name.p[0] : b->b->current_catalog, schema = t->name.n > 1 ? t->name.p[t->name.n - 2] : b->b->current_namespace;
+
+    (void)!BIND_FAIL(b, t->position, "42P01", "Table '" STR_FMT "." STR_FMT "." STR_FMT "' does not exist", STR_ARG(str_lower(b->a, catalog)), STR_ARG(schema),
+                     STR_ARG(vec_last(&t->name)));
+    return b->err->code = E_NOT_FOUND;
+}
+
 static Status fail_no_table(Bind *b, const TableRef *t)
 {
     StrBuf s = sb_new(b->a);
 
     for (size_t i = 0; i < t->name.n; i++)
         sb_fmt(&s, b->spark ? "%s`" STR_FMT "`" : "%s" STR_FMT, i ? "." : "", STR_ARG(t->name.p[i]));
+    if (b->trino)
+        return fail_no_table_trino(b, t);
     Status raised = b->spark ? BIND_FAIL(b, t->position, "42P01", "[TABLE_OR_VIEW_NOT_FOUND] The table or view " STR_FMT " cannot be found. Verify the "
                                        "spelling and correctness of the schema and catalog.", STR_ARG(sb_str(&s)))
                          : BIND_FAIL(b, t->position, "42P01", "relation \"" STR_FMT "\" does not exist", STR_ARG(sb_str(&s)));

@@ -10,6 +10,8 @@ static Status fail_unknown(Bind *b, const Expr *e)
 
     for (size_t i = 0; i < e->func->name.n; i++)
         sb_fmt(&s, b->spark ? "%s`" STR_FMT "`" : "%s" STR_FMT, i ? "." : "", STR_ARG(e->func->name.p[i]));
+    if (b->trino)
+        return BIND_FAIL(b, e->position, "42883", "Function '" STR_FMT "' not registered", STR_ARG(sb_str(&s)));
     if (b->spark)
         return BIND_FAIL(b, e->position, "42883", "[UNRESOLVED_ROUTINE] Cannot resolve routine " STR_FMT " on search path [`system`.`builtin`, `system`.`session`].",
                          STR_ARG(sb_str(&s)));
@@ -40,7 +42,7 @@ static bool plain_name(Bind *b, const StrVec *name, Str *ret)
     if (name->n == 1)
         return true;
     if (!b->spark)
-        return name->n == 2 && (str_ieq(name->p[0], S("pg_catalog")) || str_ieq(name->p[0], S("information_schema")));
+        return !b->trino && name->n == 2 && (str_ieq(name->p[0], S("pg_catalog")) || str_ieq(name->p[0], S("information_schema")));
     return str_ieq(name->p[name->n - 2], S("builtin")) && (name->n == 2 || (name->n == 3 && str_ieq(name->p[0], S("system"))));
 }
 

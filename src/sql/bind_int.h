@@ -34,7 +34,7 @@ typedef struct Bind {
     Arena *a;
     Binder *b;
     Error *err;
-    int spark;
+    int spark, trino;                   /* neither: PostgreSQL */
     int next_alias, next_cte;
     int depth;
     CteScope *ctes;
@@ -77,6 +77,9 @@ Str bind_new_alias(Bind *b);
 bool bind_name_eq(const Bind *b, Str x, Str y);
 bool expr_equal(const Expr *x, const Expr *y);
 
+/* bind_trino.c */
+Str trino_error_text(Bind *b, int position, const char *sqlstate, const char *text);
+
 /* ---- types --------------------------------------------------------------------------------------------------- */
 
 DataType ty(DataTypeKind k);
@@ -114,7 +117,7 @@ Expr *bx_call(Arena *a, const char *canonical, const char *engine, DataType t, E
 
 /* ---- the list of functions ------------------------------------------------------------------------------------- */
 
-enum { FD_SPARK = 1, FD_POSTGRES = 2, FD_BOTH = 3 };
+enum { FD_SPARK = 1, FD_POSTGRES = 2, FD_BOTH = 3, FD_TRINO = 4 };      /* BOTH: the first two; Trino has a list of its own */
 enum { FF_VOLATILE = 1, FF_NO_CAST = 2, FF_ANY_SPECIAL = 4 };
 
 /* args, one letter an argument, `*` repeats the last: s string, i int, l bigint, d double, b boolean, D date, t timestamp,
@@ -133,6 +136,8 @@ typedef struct FuncSpec {
 
 /* The entry for a lower-case name, NULL: not on the list. */
 const FuncSpec *func_find(Str name, Dialect d);
+const FuncSpec *trino_func_find(Str name);
+int func_dialect(const Bind *b);                        /* FD_… */
 size_t func_count(void);
 const FuncSpec *func_at(size_t i);
 /* func_special.c: result types (and rewriting) of the entries marked `!`. */

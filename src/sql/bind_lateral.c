@@ -162,7 +162,7 @@ static Status fail_unknown(Bind *b, const TableRef *t)
 static const Row *find(Bind *b, Str name)
 {
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        if ((rows[i].dialects & (b->spark ? FD_SPARK : FD_POSTGRES)) && str_eq(name, str_c(rows[i].name)))
+        if ((rows[i].dialects & func_dialect(b)) && str_eq(name, str_c(rows[i].name)))
             return &rows[i];
     return NULL;
 }

@@ -93,6 +93,8 @@ static Status fail_ambiguous(Bind *b, const Expr *e)
     Str name = quoted_name(b, e);
     if (b->spark)
         return BIND_FAIL(b, e->position, "42704", "[AMBIGUOUS_REFERENCE] Reference " STR_FMT " is ambiguous, could be more than one column.", STR_ARG(name));
+    if (b->trino)
+        return BIND_FAIL(b, e->position, "42702", "Column '" STR_FMT "' is ambiguous", STR_ARG(name));
     return BIND_FAIL(b, e->position, "42702", "column reference \"" STR_FMT "\" is ambiguous", STR_ARG(vec_last(&e->name)));
 }
 
@@ -100,6 +102,8 @@ static Status fail_missing(Bind *b, Level *l, const Expr *e)
 {
     Str name = quoted_name(b, e), near = suggestions(b, l);
 
+    if (b->trino)
+        return BIND_FAIL(b, e->position, "42703", "Column '" STR_FMT "' cannot be resolved or requester is not authorized to access requested resources", STR_ARG(name));
     if (!b->spark)
         return BIND_FAIL(b, e->position, "42703", e->name.n > 1 ? "column " STR_FMT " does not exist" : "column \"" STR_FMT "\" does not exist", STR_ARG(name));
     if (near.n)
@@ -215,10 +219,10 @@ static bool alias_first(const Bind *b, const Level *l)
     return l->clause == CL_ORDER || (b->spark && l->clause == CL_HAVING);
 }
 
-/* Aliases are the second try in GROUP BY, and in Spark in the select list (lateral column aliases) and HAVING. */
+/* Aliases are the second try in GROUP BY (not in Trino), and in Spark in the select list (lateral column aliases) and HAVING. */
 static bool alias_last(const Bind *b, const Level *l)
 {
-    return l->clause == CL_GROUP || (b->spark && (l->clause == CL_ITEM || l->clause == CL_HAVING));
+    return (l->clause == CL_GROUP && !b->trino) || (b->spark && (l->clause == CL_ITEM || l->clause == CL_HAVING));
 }
 
 Status bind_column(Bind *b, Level *l, Expr **pe)

@@ -194,7 +194,7 @@ Status bind_rows(Bind *b, Level *l, ExprVec *rows, size_t n, BoundColumns *ret, 
     }
     Expr ***column = arena_array(b->a, Expr **, n + 1);
     for (size_t j = 0; j < width; j++) {
-        BoundColumn c = { .name = str_fmt(b->a, b->spark ? "col%zu" : "column%zu", j + 1), .nullable = 0 };
+        BoundColumn c = { .name = str_fmt(b->a, b->trino ? "_col%zu" : b->spark ? "col%zu" : "column%zu", b->trino ? j : j + 1), .nullable = 0 };
         for (size_t i = 0; i < n; i++) {
             column[i] = &rows[i].p[j];
             c.nullable |= rows[i].p[j]->nullable || ty_unknown(&rows[i].p[j]->type);
@@ -241,11 +241,11 @@ static int same_item(const Select *s, const Expr *e)
     return -1;
 }
 
-/* Spark: NULLs are smallest; PostgreSQL: largest. */
+/* Spark: NULLs are smallest; PostgreSQL: largest; Trino: last in both directions. */
 static void settle_nulls(Bind *b, OrderItem *o)
 {
     if (o->nulls_first < 0)
-        o->nulls_first = b->spark ? !o->descending : o->descending;
+        o->nulls_first = b->trino ? 0 : b->spark ? !o->descending : o->descending;
 }
 
 void bind_order_nulls(Bind *b, OrderVec *order)
@@ -259,7 +259,7 @@ Status bind_order(Bind *b, Level *l, Query *q)
     for (size_t i = 0; i < q->order.n; i++) {
         OrderItem *o = &q->order.p[i];
         int col, bare = o->expr->kind == EX_COLUMN && o->expr->name.n == 1;
-        l->clause = b->spark || bare ? CL_ORDER : CL_ITEM;      /* PostgreSQL: a bare output name, or an expression over the input */
+        l->clause = b->spark || b->trino || bare ? CL_ORDER : CL_ITEM;      /* PostgreSQL: a bare output name, or an expression over the input */
         TRY(ordinal(b, o->expr, q->columns.n, &col));
         if (col < 0) {
             TRY(bind_expr(b, l, &o->expr));

@@ -55,6 +55,14 @@ Str bind_auto_name(Bind *b, const Expr *e)
     return b->spark ? bind_text_name(b, e) : S("?column?");
 }
 
+/* Trino names by place what is no column or field. */
+static Str trino_auto_name(Bind *b, const Expr *e, size_t place)
+{
+    if ((e->kind == EX_COLUMN || e->kind == EX_FIELD) && e->name.n)
+        return vec_last(&e->name);
+    return str_fmt(b->a, "_col%zu", place);
+}
+
 /* Spark names an item by its text before implicit casts are put in. */
 static Status bind_item(Bind *b, Level *l, const SelectItem *item, SelectItems *ret)
 {
@@ -62,9 +70,9 @@ static Status bind_item(Bind *b, Level *l, const SelectItem *item, SelectItems *
 
     if (item->expr->kind == EX_STAR && !item->expr->func)
         return bind_star(b, l, item, ret);
-    Str name = item->alias.n ? item->alias : bind_auto_name(b, item->expr);
+    Str name = item->alias.n ? item->alias : b->trino ? trino_auto_name(b, item->expr, ret->n) : bind_auto_name(b, item->expr);
     TRY(bind_expr(b, l, &out.expr));
-    if (!item->alias.n && out.expr->kind == EX_SUBQUERY)
+    if (!item->alias.n && !b->trino && out.expr->kind == EX_SUBQUERY)
         name = bind_auto_name(b, out.expr);
     if (ty_unknown(&out.expr->type) && !b->spark && out.expr->kind != EX_PARAM)
         bind_to(b, &out.expr, ty(DT_STRING));
@@ -205,6 +213,8 @@ static Status fail_not_grouped(const Check *c, const Expr *e)
 {
     Str name = vec_last(&e->name);
 
+    if (c->b->trino)
+        return BIND_FAIL(c->b, e->position, "42803", "'" STR_FMT "' must be an aggregate expression or appear in GROUP BY clause", STR_ARG(name));
     if (!c->b->spark)
         return BIND_FAIL(c->b, e->position, "42803", "column \"" STR_FMT "\" must appear in the GROUP BY clause or be used in an aggregate function", STR_ARG(name));
     if (!c->s->group_by.n && !c->s->group_sets.n)

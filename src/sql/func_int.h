@@ -28,5 +28,6 @@ FuncWorker func_text(Str canonical, int dialect);
 FuncWorker func_number(Str canonical, int dialect);
 FuncWorker func_time(Str canonical, int dialect);
 FuncWorker func_nested(Str canonical, int dialect);
+FuncWorker func_trino(Str canonical, int dialect);
 
 #endif

@@ -45,6 +45,8 @@ Status func_constant(FuncArgs *c, size_t i, Str *ret)
 
 Status func_unsupported(FuncArgs *c) { return BIND_FAIL(c->b, c->e->position, "0A000", "function %s is not supported with these arguments", c->spec->name); }
 
+int func_dialect(const Bind *b) { return b->spark ? FD_SPARK : b->trino ? FD_TRINO : FD_POSTGRES; }
+
 FuncWorker func_row(const FuncRow *rows, size_t n, Str canonical, int dialect)
 {
     for (size_t i = 0; i < n; i++)
@@ -55,11 +57,11 @@ FuncWorker func_row(const FuncRow *rows, size_t n, Str canonical, int dialect)
 
 Status func_special(Bind *b, Level *l, Expr **pe, const FuncSpec *spec)
 {
-    static FuncWorker (*const files[])(Str, int) = { func_agg, func_text, func_number, func_time, func_nested };
+    static FuncWorker (*const files[])(Str, int) = { func_trino, func_agg, func_text, func_number, func_time, func_nested };
     FuncArgs c = { b, l, pe, *pe, spec };
 
     for (size_t i = 0; i < COUNT_OF(files); i++) {
-        FuncWorker w = files[i]((*pe)->func->canonical, b->spark ? FD_SPARK : FD_POSTGRES);
+        FuncWorker w = files[i]((*pe)->func->canonical, func_dialect(b));
         if (w)
             return w(&c);
     }

@@ -507,6 +507,8 @@ const FuncSpec *func_at(size_t i) { return &specs[i]; }
 
 const FuncSpec *func_find(Str name, Dialect d)
 {
+    if (d == DIALECT_TRINO)
+        return trino_func_find(name);
     int mask = d == DIALECT_SPARK ? FD_SPARK : FD_POSTGRES;
 
     for (size_t i = 0; i < COUNT_OF(specs); i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lex.c - text to tokens, one at a time.
  *
- * Both dialects share the shape of words, numbers and comments; they differ in quotes and operators.  PostgreSQL's
- * operators are read by its own rule (longest run of operator characters), Spark's from a list.
+ * The dialects share the shape of words, numbers and comments; they differ in quotes and operators.  PostgreSQL's
+ * operators are read by its own rule (longest run of operator characters), Spark's and Trino's from lists.
  * Invariants: (1) a token never reaches beyond the text; (2) every call moves forward, but at the end;
  * (3) what cannot be read becomes TK_BAD, an error only if the parser gets there (SET takes raw text). */
 #include "sql/parse_int.h"
@@ -17,6 +17,7 @@ static const struct { const char *text; int code; } OPERATORS[] = {
     { "~~", O_LIKE }, { "~*", O_MATCH_I }, { "!~", O_NOT_MATCH },
 };
 /* Spark has these of the operators above; the rest of its operators are single characters. */
+static const char *const TRINO_OPERATORS[] = { "<=", ">=", "<>", "!=", "||", "->", "=>" };
 static const char *const SPARK_OPERATORS[] = { "<=>", ">>>", "<=", ">=", "<>", "!=", "==", "||", "::", "->", "=>", "<<", ">>" };
 
 static int peek(const Lexer *l, size_t ahead);
@@ -27,7 +28,7 @@ static bool is_digit(int c) { return c >= '0' && c <= '9'; }
 static bool is_space(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 static Token word(Lexer *l);
 static Token number(Lexer *l);
-static Token operator_spark(Lexer *l);
+static Token operator_listed(Lexer *l);
 static Token operator_postgres(Lexer *l);
 static bool string_prefix(const Lexer *l);
 
@@ -44,7 +45,7 @@ Token lex_next(Lexer *l)
         return lex_string(l);
     if (c == '"')
         return l->dialect == DIALECT_SPARK ? lex_string(l) : lex_quoted(l, '"');
-    if (c == '`' && l->dialect == DIALECT_SPARK)
+    if (c == '`' && l->dialect != DIALECT_POSTGRES)          /* Athena: in Hive-style statements only; the parser looks */
         return lex_quoted(l, '`');
     if ((c == 'x' || c == 'X') && peek(l, 1) == '\'')
         return lex_bytes(l);
@@ -54,7 +55,7 @@ Token lex_next(Lexer *l)
         return word(l);
     if (c == '$')
         return lex_dollar(l);
-    return l->dialect == DIALECT_SPARK ? operator_spark(l) : operator_postgres(l);
+    return l->dialect == DIALECT_POSTGRES ? operator_postgres(l) : operator_listed(l);
 }
 
 Token lex_bad(const Lexer *l, size_t start, const char *fmt, ...)
@@ -118,12 +119,14 @@ static bool skip_blank(Lexer *l, Token *bad)
 static bool is_word_start(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80; }
 static bool is_word(int c) { return is_word_start(c) || is_digit(c); }
 
-/* r'…' in Spark, E'…' in PostgreSQL. U&'…', B'…' and N'…' are not known: the letter becomes a word, then an error. */
+/* r'…' in Spark, E'…' in PostgreSQL, U&'…' in Trino. B'…' and N'…' are not known: the letter becomes a word, then an error. */
 static bool string_prefix(const Lexer *l)
 {
     int c = peek(l, 0), quote = peek(l, 1);
     if (l->dialect == DIALECT_SPARK)
         return (c == 'r' || c == 'R') && (quote == '\'' || quote == '"');
+    if (l->dialect == DIALECT_TRINO)
+        return (c == 'u' || c == 'U') && quote == '&' && peek(l, 2) == '\'';
     return (c == 'e' || c == 'E') && quote == '\'';
 }
 
@@ -135,7 +138,7 @@ static Token word(Lexer *l)
         l->at++;
     Str text = str_sub(l->text, start, l->at);
     Keyword k = lex_keyword(text);
-    if (l->dialect == DIALECT_POSTGRES)
+    if (l->dialect != DIALECT_SPARK)
         text = str_lower(l->a, text);
     return (Token){ .kind = TK_WORD, .id = (int)k, .start = (int)start, .end = (int)l->at, .text = text };
 }
@@ -215,10 +218,14 @@ static Token single(Lexer *l)
     return bad;
 }
 
-static Token operator_spark(Lexer *l)
+static Token operator_listed(Lexer *l)
 {
-    for (size_t i = 0; i < COUNT_OF(SPARK_OPERATORS); i++) {
-        Str op = str_c(SPARK_OPERATORS[i]);
+    bool spark = l->dialect == DIALECT_SPARK;
+    const char *const *list = spark ? SPARK_OPERATORS : TRINO_OPERATORS;
+    size_t n = spark ? COUNT_OF(SPARK_OPERATORS) : COUNT_OF(TRINO_OPERATORS);
+
+    for (size_t i = 0; i < n; i++) {
+        Str op = str_c(list[i]);
         if (str_starts(str_from(l->text, l->at), op))
             return op_token(l, op_code(op), op.n);
     }

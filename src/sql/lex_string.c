@@ -10,6 +10,9 @@
 typedef struct Decoder { Lexer *l; StrBuf out; size_t at, end; const char *bad; } Decoder;
 
 static Token finish(Lexer *l, TokenKind kind, size_t start, Str text);
+static Token lex_unicode(Lexer *l);
+static void add_rune(Decoder *d, uint32_t c);
+static bool digits(Decoder *d, unsigned base, size_t min, size_t max, uint32_t *ret);
 static bool find_close(const Lexer *l, size_t from, char quote, bool escapes, size_t *ret);
 static Str decode(Lexer *l, size_t from, size_t to, char quote, bool escapes, const char **bad);
 
@@ -17,6 +20,9 @@ Token lex_string(Lexer *l)
 {
     size_t start = l->at, close;
     bool spark = l->dialect == DIALECT_SPARK;
+
+    if (l->dialect == DIALECT_TRINO && l->text.p[start] != '\'')
+        return lex_unicode(l);
     bool prefixed = l->text.p[start] != '\'' && l->text.p[start] != '"';
     size_t open = start + prefixed;
     char quote = l->text.p[open];
@@ -76,7 +82,7 @@ Token lex_dollar(Lexer *l)
         return parameter(l, start);
     while (end < l->text.n && is_tag(l->text.p[end], end == start + 1))
         end++;
-    if (l->dialect == DIALECT_SPARK || end >= l->text.n || l->text.p[end] != '$') {
+    if (l->dialect != DIALECT_POSTGRES || end >= l->text.n || l->text.p[end] != '$') {
         l->at = end;
         return lex_bad(l, start, "unexpected character 0x24");
     }
@@ -107,6 +113,48 @@ Token lex_bytes(Lexer *l)
     if (hex.n && !hex_decode(l->a, hex, &bytes))
         return lex_bad(l, start, "invalid hexadecimal string literal");
     return finish(l, TK_BYTES, start, bytes);
+}
+
+/* Trino's \\XXXX and \\+XXXXXX; two backslashes are one. */
+static void escape_trino(Decoder *d)
+{
+    bool wide = d->at < d->end && d->l->text.p[d->at] == '+';
+    uint32_t c;
+
+    if (d->at < d->end && d->l->text.p[d->at] == '\\') {
+        d->at++;
+        sb_byte(&d->out, '\\');
+        return;
+    }
+    d->at += wide;
+    if (digits(d, 16, wide ? 6 : 4, wide ? 6 : 4, &c))
+        add_rune(d, c);
+    else
+        d->bad = "Incomplete escape sequence";
+}
+
+/* U&'…' */
+static Token lex_unicode(Lexer *l)
+{
+    size_t start = l->at, close;
+    Decoder d = { .l = l, .out = sb_new(l->a), .at = start + 3 };
+
+    if (!find_close(l, start + 3, '\'', false, &close)) {
+        l->at = l->text.n;
+        return lex_bad(l, start, "unterminated quoted string");
+    }
+    d.end = close;
+    while (d.at < d.end && !d.bad) {
+        char c = l->text.p[d.at++];
+        if (c == '\\') {
+            escape_trino(&d);
+        } else {
+            sb_byte(&d.out, c);
+            d.at += c == '\'';
+        }
+    }
+    l->at = close + 1;
+    return d.bad ? lex_bad(l, start, "%s", d.bad) : finish(l, TK_STRING, start, sb_str(&d.out));
 }
 
 static Token finish(Lexer *l, TokenKind kind, size_t start, Str text)

@@ -187,7 +187,7 @@ bool p_take3(Parser *p, Keyword k1, Keyword k2, Keyword k3)
 void p_need(Parser *p, Keyword k)
 {
     if (!p_take(p, k))
-        p_syntax(p);
+        p_expecting(p, str_fmt(p->a, "'%s'", lex_keyword_name(k)).p);
 }
 
 bool p_take_op(Parser *p, int op)
@@ -201,7 +201,7 @@ bool p_take_op(Parser *p, int op)
 void p_need_op(Parser *p, int op)
 {
     if (!p_take_op(p, op))
-        p_syntax(p);
+        p_expecting(p, op < 128 ? str_fmt(p->a, "'%c'", op).p : NULL);
 }
 
 /* ---- leaves -------------------------------------------------------------------------------------------------- */
@@ -213,7 +213,7 @@ bool p_is_ident(Parser *p, size_t ahead)
 
     if (t->kind == TK_QUOTED)
         return true;
-    return t->kind == TK_WORD && !(flags & KW_RESERVED) && (p_spark(p) || !(flags & KW_RESERVED_PG));
+    return t->kind == TK_WORD && !(flags & KW_RESERVED) && (!p_postgres(p) || !(flags & KW_RESERVED_PG));
 }
 
 bool p_is_word_like(Parser *p, const char *word)
@@ -233,7 +233,7 @@ Str p_ident(Parser *p)
 {
     if (p_is_ident(p, 0))
         return take_text(p);
-    p_syntax(p);
+    p_expecting(p, "<identifier>");
     return S("");
 }
 
@@ -241,7 +241,7 @@ Str p_label(Parser *p)
 {
     if (p_is_kind(p, TK_WORD) || p_is_kind(p, TK_QUOTED))
         return take_text(p);
-    p_syntax(p);
+    p_expecting(p, "<identifier>");
     return S("");
 }
 
@@ -274,7 +274,7 @@ static bool string_goes_on(Parser *p)
 Str p_string(Parser *p)
 {
     if (!p_is_kind(p, TK_STRING)) {
-        p_syntax(p);
+        p_expecting(p, "<string>");
         return S("");
     }
     Str s = take_text(p);
@@ -293,7 +293,7 @@ int64_t p_integer(Parser *p)
     bool negative = p_take_op(p, '-');
 
     if (!p_is_kind(p, TK_NUMBER) || !str_to_i64(p_peek(p, 0)->text, &v)) {
-        p_syntax(p);
+        p_expecting(p, "<integer>");
         return 0;
     }
     p->at++;

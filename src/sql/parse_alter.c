@@ -25,12 +25,12 @@ Stmt *p_alter(Parser *p)
     s->what = p_take(p, K_VIEW) ? S("view") : S("table");
     p_take(p, K_TABLE);
     p_if_exists(p, s);
-    if (!p_spark(p))
+    if (p_postgres(p))
         p_take(p, K_ONLY);
     p_stmt_name(p, s);
     do
         p_alter_action(p, s);
-    while (!p_spark(p) && p_take_op(p, ','));
+    while (p_postgres(p) && p_take_op(p, ','));
     return s;
 }
 

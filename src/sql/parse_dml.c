@@ -48,7 +48,7 @@ static void static_partition(Parser *p, Stmt *s)
 static void insert_target(Parser *p, Stmt *s)
 {
     p_stmt_name(p, s);
-    if (!p_spark(p) && p_take(p, K_AS))
+    if (p_postgres(p) && p_take(p, K_AS))
         s->alias = p_ident(p);
     if (p_spark(p) && p_is(p, K_PARTITION) && p_is_op_at(p, 1, '(')) {
         p->at++;
@@ -60,7 +60,7 @@ static void insert_target(Parser *p, Stmt *s)
     s->by_name = p_spark(p) && p_take2(p, K_BY, K_NAME);
     if (!s->by_name && p_is_op(p, '(') && !p_query_in_parens(p, 0))
         p_ident_list(p, &s->column_names);
-    if (!p_spark(p) && p_is(p, K_OVERRIDING))
+    if (p_postgres(p) && p_is(p, K_OVERRIDING))
         P_FAIL(p, E_UNSUPPORTED, p_pos(p), "OVERRIDING is not supported");
 }
 
@@ -75,7 +75,7 @@ static void insert_source(Parser *p, Stmt *s)
 
 static void returning(Parser *p, Stmt *s)
 {
-    if (!p_spark(p) && p_take(p, K_RETURNING))
+    if (p_postgres(p) && p_take(p, K_RETURNING))
         p_select_items(p, &s->returning);
 }
 
@@ -90,13 +90,13 @@ Stmt *p_update(Parser *p)
     Stmt *s = s_new(p, ST_UPDATE);
 
     p_need(p, K_UPDATE);
-    if (!p_spark(p))
+    if (p_postgres(p))
         p_take(p, K_ONLY);
     p_stmt_name(p, s);
     target_alias(p, s);
     p_need(p, K_SET);
     p_assigns(p, &s->set);
-    if (!p_spark(p) && p_take(p, K_FROM))
+    if (p_postgres(p) && p_take(p, K_FROM))
         s->from = p_from(p);
     if (p_take(p, K_WHERE))
         s->where = p_expr(p);
@@ -110,11 +110,11 @@ Stmt *p_delete(Parser *p)
 
     p_need(p, K_DELETE);
     p_need(p, K_FROM);
-    if (!p_spark(p))
+    if (p_postgres(p))
         p_take(p, K_ONLY);
     p_stmt_name(p, s);
     target_alias(p, s);
-    if (!p_spark(p) && p_take(p, K_USING))
+    if (p_postgres(p) && p_take(p, K_USING))
         s->from = p_from(p);
     if (p_take(p, K_WHERE))
         s->where = p_expr(p);
@@ -216,7 +216,7 @@ static void merge_action(Parser *p, MergeClause *c)
         c->action = MERGE_DELETE;
     else if (c->match == MERGE_NOT_MATCHED && p_take(p, K_INSERT))
         merge_insert(p, c);
-    else if (!p_spark(p) && p_take2(p, K_DO, K_NOTHING))
+    else if (p_postgres(p) && p_take2(p, K_DO, K_NOTHING))
         c->action = MERGE_NOTHING;
     else
         p_syntax(p);

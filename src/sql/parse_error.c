@@ -2,7 +2,8 @@
 /* parse_error.c - how a syntax error reads in each dialect (glue.md 2.9 E4; PostgreSQL's scanner and grammar).
  *
  * Spark: [PARSE_SYNTAX_ERROR] with line and 0-based column within the statement; the detail shows the statement and a
- * caret.  PostgreSQL: syntax error at or near "x".  Err.position is set in both. */
+ * caret.  PostgreSQL: syntax error at or near "x".  Trino: line 1:8: mismatched input 'x'. Expecting: 'y', with the one thing that this
+ * parser expected there.  Err.position is set in all. */
 #include "sql/parse_int.h"
 
 #include <stdio.h>
@@ -12,6 +13,7 @@ enum { SHOWN_STATEMENT = 700, SHOWN_LINE = 200 };
 static Str near_text(const Parser *p, const Token *t);
 static void syntax_spark(Parser *p, const Token *t);
 static void syntax_postgres(Parser *p, const Token *t);
+static void syntax_trino(Parser *p, const Token *t);
 
 void p_raise(Parser *p, Status code, const char *origin, int position, const char *fmt, ...)
 {
@@ -40,6 +42,8 @@ void p_raise_syntax(Parser *p, const Token *t)
         return;
     if (p_spark(p))
         syntax_spark(p, t);
+    else if (p_trino(p))
+        syntax_trino(p, t);
     else
         syntax_postgres(p, t);
     p->err->position = t->start + 1;
@@ -118,4 +122,39 @@ static void syntax_postgres(Parser *p, const Token *t)
         p->status = FAIL(p->err, E_SYNTAX, STR_FMT, STR_ARG(t->text));
     else
         p->status = FAIL(p->err, E_SYNTAX, "syntax error at or near \"" STR_FMT "\"", STR_ARG(near_text(p, t)));
+}
+
+/* ---- Trino ------------------------------------------------------------------------------------------------------- */
+
+int p_line(const Parser *p, int position)
+{
+    int line, column;
+    line_column(p, position - 1, &line, &column);
+    return line;
+}
+
+/* 1-based. */
+int p_column(const Parser *p, int position)
+{
+    int line, column;
+    line_column(p, position - 1, &line, &column);
+    return column + 1;
+}
+
+static void syntax_trino(Parser *p, const Token *t)
+{
+    int line = p_line(p, t->start + 1), column = p_column(p, t->start + 1);
+    Str what = t->kind == TK_END ? S("<EOF>") : near_text(p, t);
+
+    if (t->kind == TK_BAD)
+        p->status = FAIL(p->err, E_SYNTAX, "line %d:%d: " STR_FMT, line, column, STR_ARG(t->text));
+    else
+        p->status = FAIL(p->err, E_SYNTAX, "line %d:%d: mismatched input '" STR_FMT "'. Expecting: %s", line, column, STR_ARG(what),
+                         p->expecting ? p->expecting : "<EOF>");
+}
+
+void p_expecting(Parser *p, const char *what)
+{
+    p->expecting = what;
+    p_syntax(p);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parse_expr.c - expressions by precedence climbing.
  *
- * One table says how tightly each operator binds in each dialect.  They differ: Spark's comparisons bind tighter than
+ * One table says how tightly each operator binds in each dialect; Trino's bind as PostgreSQL's.  They differ: Spark's comparisons bind tighter than
  * its predicates (a = b IS NULL is (a = b) IS NULL in both, but Spark's LIKE sees a comparison on its left), || is an
  * addition in Spark and an "other operator" in PostgreSQL, ^ is XOR in Spark and power in PostgreSQL.
  * A chain of AND or OR longer than PARSE_CHAIN_PLAIN becomes a balanced tree: same meaning, small height. */
@@ -68,7 +68,7 @@ void p_order_items(Parser *p, OrderVec *ret)
 {
     do {
         OrderItem o = { .expr = p_expr(p), .nulls_first = -1 };
-        if (!p_spark(p) && p_take(p, K_USING)) {               /* ORDER BY x USING > */
+        if (p_postgres(p) && p_take(p, K_USING)) {               /* ORDER BY x USING > */
             o.descending = p_take_op(p, '>');
             if (!o.descending)
                 p_need_op(p, '<');
@@ -115,7 +115,7 @@ static Expr *prefix(Parser *p, Level min)
         return minus(p, at);
     if (p_take_op(p, '+'))
         return e_unary(p, OP_PLUS, p_expr_level(p, LV_UNARY), at);
-    if (p_take_op(p, '~'))
+    if (!p_trino(p) && p_take_op(p, '~'))
         return e_unary(p, OP_BIT_NOT, p_expr_level(p, LV_UNARY), at);
     if (p_spark(p) && p_take_op(p, '!'))
         return e_unary(p, OP_NOT, p_expr_level(p, LV_NOT), at);
@@ -159,6 +159,16 @@ static Expr *logic(Parser *p, Expr *left, Keyword k, Op op, Level level)
     return left;
 }
 
+/* The lexer knows more operators than Trino has. */
+static bool is_trino(int token)
+{
+    static const int has[] = { '=', O_NE, '<', O_LE, '>', O_GE, O_CONCAT, '+', '-', '*', '/', '%' };
+    for (size_t i = 0; i < COUNT_OF(has); i++)
+        if (has[i] == token)
+            return true;
+    return false;
+}
+
 static const OpRule *rule_here(Parser *p, size_t ahead, Level *level)
 {
     const Token *t = p_peek(p, ahead);
@@ -170,7 +180,7 @@ static const OpRule *rule_here(Parser *p, size_t ahead, Level *level)
     }
     for (size_t i = 0; t->kind == TK_OP && i < COUNT_OF(OPERATORS); i++) {
         *level = p_spark(p) ? OPERATORS[i].spark : OPERATORS[i].postgres;
-        if (OPERATORS[i].token == t->id && *level)
+        if (OPERATORS[i].token == t->id && *level && (!p_trino(p) || is_trino(t->id)))
             return &OPERATORS[i];
     }
     return NULL;
@@ -184,7 +194,7 @@ static bool quantifier_follows(Parser *p)
 /* OPERATOR(pg_catalog.+): only PostgreSQL's own operators exist. The cursor stays on the operator; false: it is none. */
 static bool named_operator(Parser *p)
 {
-    if (p_spark(p) || !p_is(p, K_OPERATOR) || !p_is_op_at(p, 1, '('))
+    if (!p_postgres(p) || !p_is(p, K_OPERATOR) || !p_is_op_at(p, 1, '('))
         return false;
     p->at += 2;
     if (p_is_word_like(p, "pg_catalog")) {

@@ -102,7 +102,7 @@ static TableRef *join_step(Parser *p, TableRef *left)
         p_ident_list(p, &t->using_);
     else if (waits && !p_spark(p))
         p_syntax(p);
-    if (!p_spark(p) && t->using_.n && p_take(p, K_AS))
+    if (p_postgres(p) && t->using_.n && p_take(p, K_AS))
         t->alias = p_ident(p);
     p_leave(p);
     return t;
@@ -255,7 +255,7 @@ static TableRef *primary_body(Parser *p)
         return values(p);
     if (p_is2(p, K_ROWS, K_FROM))
         P_FAIL(p, E_UNSUPPORTED, at, "ROWS FROM is not supported");
-    if (!p_spark(p))
+    if (p_postgres(p))
         p_take(p, K_ONLY);
     return function_here(p) ? function(p) : p_table_name(p);
 }

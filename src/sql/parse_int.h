@@ -69,9 +69,13 @@ typedef struct Parser {
     int base;                     /* where the present statement begins: Spark counts lines and columns from there */
     int depth, nparams;
     int values;                   /* inside VALUES or SET: DEFAULT is a value */
+    int hive;                     /* Trino: inside one of Athena's Hive-style statements */
+    const char *expecting;        /* for Trino's syntax error: what would have been right */
 } Parser;
 
 static inline bool p_spark(const Parser *p) { return p->dialect == DIALECT_SPARK; }
+static inline bool p_postgres(const Parser *p) { return p->dialect == DIALECT_POSTGRES; }
+static inline bool p_trino(const Parser *p) { return p->dialect == DIALECT_TRINO; }
 
 const Token *p_peek(Parser *p, size_t ahead);
 void p_next(Parser *p);
@@ -108,6 +112,9 @@ void p_syntax(Parser *p);                           /* at the present token */
 void p_raise(Parser *p, Status code, const char *origin, int position, const char *fmt, ...) PRINTF_LIKE(5, 6);
 #define P_FAIL(p, code, position, ...) p_raise((p), (code), ORIGIN, (position), __VA_ARGS__)
 void p_raise_syntax(Parser *p, const Token *t);     /* parse_error.c */
+void p_expecting(Parser *p, const char *what);      /* p_syntax; what would have been right, as Trino lists it: "'FROM'", "<identifier>" */
+int p_line(const Parser *p, int position);          /* of a 1-based position, within the statement */
+int p_column(const Parser *p, int position);
 
 /* Nesting: p_enter says no, with E_LIMIT, beyond LIMIT_SQL_DEPTH; then p_leave must not be called. */
 bool p_enter(Parser *p);
@@ -160,6 +167,9 @@ bool datetime_timestamp(Str text, int64_t *micros, bool *zoned);
 
 DataType p_type(Parser *p);
 bool p_type_is(Parser *p);                                    /* a type's name stands here */
+DataType p_type_trino(Parser *p);                             /* parse_type_trino.c */
+bool p_type_is_trino(Parser *p);
+void p_type_close(Parser *p);                                 /* the > of ARRAY<…>, which may be half of >> */
 
 bool p_query_starts(Parser *p, size_t ahead);                 /* SELECT, WITH, VALUES, TABLE … */
 bool p_query_in_parens(Parser *p, size_t ahead);              /* one or more `(` and then a query */

@@ -51,7 +51,7 @@ static void qualifier(Parser *p, const Unit **from, const Unit **to)
         *to = unit_here(p, 1);
         p->at += 2;
     }
-    if (!p_spark(p) && p_is_op(p, '(') && p_is_op_at(p, 2, ')'))      /* SECOND(3) */
+    if (p_postgres(p) && p_is_op(p, '(') && p_is_op_at(p, 2, ')'))      /* SECOND(3) */
         p->at += 3;
 }
 
@@ -83,7 +83,7 @@ Expr *p_interval(Parser *p)
     int at = p_pos(p);
     Sum sum = {0};
     size_t sign = p_is_op_at(p, 1, '-') || p_is_op_at(p, 1, '+');
-    size_t precision = !p_spark(p) && p_is_op_at(p, 1, '(') && p_is_op_at(p, 3, ')') ? 3 : 0;
+    size_t precision = p_postgres(p) && p_is_op_at(p, 1, '(') && p_is_op_at(p, 3, ')') ? 3 : 0;
     const Token *t = p_peek(p, 1 + precision + (p_spark(p) ? sign : 0));
     const Unit *from = NULL, *to = NULL;
 
@@ -93,14 +93,21 @@ Expr *p_interval(Parser *p)
         pairs(p, &sum);
         return finish(p, &sum, p_text(p, start, p_last_end(p)), at);
     }
+    if (p_trino(p) && sign)                                     /* INTERVAL -'1' DAY */
+        t = p_peek(p, 2);
     if (t->kind != TK_STRING || (p_spark(p) && sign))
         return NULL;
-    p->at += 1 + precision;
+    bool negative = p_trino(p) && p_is_op_at(p, 1, '-');
+    p->at += 1 + precision + (p_trino(p) ? sign : 0);
     Str text = p_string(p);
     if (!p_spark(p))
         qualifier(p, &from, &to);
+    if (p_trino(p) && !from)
+        p_syntax(p);
     if (!add_text(&sum, text, from, to))
         sum.bad = true;
+    if (negative)
+        sum = (Sum){ -sum.months, -sum.days, -sum.micros, sum.bad };
     return finish(p, &sum, text, at);
 }
 

@@ -31,7 +31,7 @@ Expr *p_number(Parser *p, int negative)
     bool exponent = str_chr(text, 'e') >= 0 || str_chr(text, 'E') >= 0;
     if (!exponent && str_chr(text, '.') < 0)
         return integer(p, text, negative, at);
-    if (exponent && p_spark(p))
+    if (exponent && !p_postgres(p))
         return real(p, text, DT_DOUBLE, negative, at);
     return decimal_node(p, text, negative, at);
 }
@@ -198,6 +198,55 @@ static Expr *spark_literal(Parser *p, Keyword k, int at)
     return e;
 }
 
+/* The zone behind a timestamp: '2020-01-01 10:00 Europe/Rome', '… UTC', '… +02:00'. */
+static bool zone_of(Str text, Str *local, Str *zone)
+{
+    ptrdiff_t at = str_rchr(text, ' ');
+
+    if (at < 10 || (size_t)at + 1 >= text.n || (text.p[at + 1] >= '0' && text.p[at + 1] <= '9'))
+        return false;
+    *local = str_trim(str_sub(text, 0, (size_t)at));
+    *zone = str_from(text, (size_t)at + 1);
+    return true;
+}
+
+/* Digits behind the point: the precision of the literal's type. */
+static int fraction_digits(Str text)
+{
+    ptrdiff_t dot = str_chr(text, '.');
+    int n = 0;
+
+    for (size_t i = dot < 0 ? text.n : (size_t)dot + 1; i < text.n && text.p[i] >= '0' && text.p[i] <= '9'; i++)
+        n++;
+    return n;
+}
+
+/* A timestamp with a zone is with_timezone(timestamp, 'zone'). */
+static Expr *trino_literal(Parser *p, Keyword k, int at)
+{
+    Str text = str_trim(p_string(p)), local = text, zone = S("");
+    Expr *e = number_node(p, k == K_DATE ? DT_DATE : DT_TIMESTAMP, at);
+    bool zoned = false, has_zone = k == K_TIMESTAMP && zone_of(text, &local, &zone);
+    int digits = fraction_digits(local);
+
+    bool good = k == K_DATE ? datetime_date(local, &e->value.integer) : datetime_timestamp(local, &e->value.integer, &zoned);
+    if (!good)
+        P_FAIL(p, E_INVALID, at, "INVALID_LITERAL: line %d:%d: '" STR_FMT "' is not a valid %s literal", p_line(p, at), p_column(p, at), STR_ARG(str_sub(text, 0, 60)),
+               k == K_DATE ? "DATE" : "TIMESTAMP");
+    else if (zoned || digits > 6)
+        P_FAIL(p, E_UNSUPPORTED, at, "NOT_SUPPORTED: line %d:%d: timestamp literals with %s are not supported", p_line(p, at), p_column(p, at),
+               zoned ? "an offset glued to the time" : "more than 6 digits behind the point");
+    if (k == K_DATE)
+        return e;
+    e->type.length = digits + 1;
+    if (!has_zone)
+        return e;
+    Expr *call = e_call(p, "with_timezone", at);
+    vec_push(p->a, &call->args, e);
+    vec_push(p->a, &call->args, e_string(p, zone, at));
+    return call;
+}
+
 /* How many tokens of a type's name stand before a string: 0 when this is no typed literal. */
 static bool postgres_typed(Parser *p)
 {
@@ -226,6 +275,10 @@ Expr *p_typed_literal(Parser *p)
             return NULL;
         p->at++;
         return spark_literal(p, k, at);
+    }
+    if (p_trino(p) && p_peek(p, 1)->kind == TK_STRING && (k == K_DATE || k == K_TIMESTAMP)) {
+        p->at++;
+        return trino_literal(p, k, at);
     }
     if (!postgres_typed(p))
         return NULL;

@@ -17,6 +17,7 @@ static Expr *like(Parser *p, Expr *left, Op op, int negated, int at);
 static Op like_word(Parser *p, size_t ahead, size_t *words);
 static Expr *match_operator(Parser *p, Expr *left);
 static Expr *postgres_suffix(Parser *p, Expr *left, Level min);
+static Expr *trino_zone(Parser *p, Expr *left, Level min);
 
 Expr *p_predicate(Parser *p, Expr *left, Level min)
 {
@@ -27,7 +28,9 @@ Expr *p_predicate(Parser *p, Expr *left, Level min)
 
     if (min <= LV_IS && !not && p_take(p, K_IS))
         return is(p, left, at);
-    if (!p_spark(p) && (e = postgres_suffix(p, left, min)))
+    if (p_trino(p) && (e = trino_zone(p, left, min)))
+        return e;
+    if (p_postgres(p) && (e = postgres_suffix(p, left, min)))
         return e;
     if (min > predicate_level(p))
         return min <= LV_OTHER ? match_operator(p, left) : NULL;
@@ -118,12 +121,12 @@ static Op like_word(Parser *p, size_t ahead, size_t *words)
     *words = 1;
     if (p_is_at(p, ahead, K_LIKE))
         return OP_LIKE;
-    if (p_is_at(p, ahead, K_ILIKE))
+    if (!p_trino(p) && p_is_at(p, ahead, K_ILIKE))
         return OP_ILIKE;
     if (p_spark(p) && (p_is_at(p, ahead, K_RLIKE) || p_is_at(p, ahead, K_REGEXP)))
         return OP_RLIKE;
     *words = 2;
-    return p_is_at(p, ahead, K_SIMILAR) && p_is_at(p, ahead + 1, K_TO) ? OP_SIMILAR : OP_NONE;
+    return !p_trino(p) && p_is_at(p, ahead, K_SIMILAR) && p_is_at(p, ahead + 1, K_TO) ? OP_SIMILAR : OP_NONE;
 }
 
 static Expr *like_new(Parser *p, Expr *left, Expr *pattern, Op op, int negated, int at)
@@ -199,7 +202,7 @@ static Expr *match_operator(Parser *p, Expr *left)
     size_t named = 0;
     int at = p_pos(p);
 
-    if (p_spark(p))
+    if (!p_postgres(p))
         return NULL;
     if (p_is(p, K_OPERATOR) && p_is_op_at(p, 1, '('))
         named = p_is_op_at(p, 3, '.') && str_eq(p_peek(p, 2)->text, S("pg_catalog")) ? 4 : 2;
@@ -275,5 +278,18 @@ static Expr *postgres_suffix(Parser *p, Expr *left, Level min)
     e->negated = p_is(p, K_NOTNULL);
     p->at++;
     vec_push(p->a, &e->args, left);
+    return e;
+}
+
+/* Trino's x AT TIME ZONE 'z': at_timezone(x, 'z') */
+static Expr *trino_zone(Parser *p, Expr *left, Level min)
+{
+    int at = p_pos(p);
+
+    if (min > LV_ZONE || !p_take3(p, K_AT, K_TIME, K_ZONE))
+        return NULL;
+    Expr *e = e_call(p, "at_timezone", at);
+    vec_push(p->a, &e->args, left);
+    vec_push(p->a, &e->args, p_expr_level(p, LV_ZONE + 1));
     return e;
 }

@@ -34,10 +34,17 @@ Expr *p_primary(Parser *p)
             return paren(p);
         if (p_take_op(p, '*'))
             return star(p, at);
+        if (p_trino(p) && p_take_op(p, '?')) {
+            Expr *e = e_new(p, EX_PARAM, at);
+            e->param = ++p->nparams;
+            if (e->param > PARSE_PARAMS)
+                P_FAIL(p, E_LIMIT, at, "more than %d parameters", PARSE_PARAMS);
+            return e;
+        }
         break;
     default: break;
     }
-    p_syntax(p);
+    p_expecting(p, "<expression>");
     return e_null(p, at);
 }
 
@@ -53,7 +60,7 @@ static Expr *parameter(Parser *p)
 static Expr *bytes(Parser *p)
 {
     Expr *e = e_string(p, p_peek(p, 0)->text, p_pos(p));
-    if (!p_spark(p))
+    if (p_postgres(p))
         P_FAIL(p, E_UNSUPPORTED, p_pos(p), "bit strings are not supported");
     e->value.kind = e->type.kind = DT_BINARY;
     p_next(p);
@@ -105,6 +112,9 @@ static Expr *star(Parser *p, int at)
 /* Words that are functions without parentheses. */
 static bool niladic(Parser *p)
 {
+    if (p_trino(p))
+        return p_is(p, K_CURRENT_DATE) || p_is(p, K_CURRENT_TIMESTAMP) || p_is(p, K_CURRENT_TIME) || p_is(p, K_CURRENT_USER) ||
+               p_is(p, K_CURRENT_CATALOG) || p_is(p, K_CURRENT_SCHEMA) || p_is(p, K_LOCALTIME) || p_is(p, K_LOCALTIMESTAMP);
     if (p_spark(p))
         return p_is(p, K_CURRENT_DATE) || p_is(p, K_CURRENT_TIMESTAMP) || p_is(p, K_CURRENT_USER) || p_is(p, K_LOCALTIMESTAMP);
     return p_is(p, K_CURRENT_DATE) || p_is(p, K_CURRENT_TIMESTAMP) || p_is(p, K_CURRENT_TIME) || p_is(p, K_CURRENT_USER) ||
@@ -279,8 +289,10 @@ static bool lambda_here(Parser *p)
 {
     size_t i = 1;
 
-    if (!p_spark(p))
+    if (p_postgres(p))
         return false;
+    if (p_trino(p) && p_is_op(p, '(') && p_is_op_at(p, 1, ')') && p_is_op_at(p, 2, O_ARROW))      /* () -> x */
+        return true;
     if (!p_is_op(p, '('))
         return p_is_ident(p, 0) && p_is_op_at(p, 1, O_ARROW);
     for (; i < 2 * PARSE_NAME_PARTS && p_is_ident(p, i); i += 2)
@@ -293,7 +305,9 @@ static Expr *lambda(Parser *p)
 {
     Expr *e = e_new(p, EX_LAMBDA, p_pos(p));
 
-    if (p_is_op(p, '('))
+    if (p_is_op(p, '(') && p_is_op_at(p, 1, ')'))
+        p->at += 2;
+    else if (p_is_op(p, '('))
         p_ident_list(p, &e->name);
     else
         vec_push(p->a, &e->name, p_ident(p));
@@ -319,7 +333,7 @@ static Expr *subscript(Parser *p, Expr *e, int at)
 
     vec_push(p->a, &x->args, e);
     vec_push(p->a, &x->args, p_is_op(p, ':') ? e_null(p, at) : p_expr(p));
-    if (!p_spark(p) && p_take_op(p, ':'))
+    if (p_postgres(p) && p_take_op(p, ':'))
         vec_push(p->a, &x->args, p_is_op(p, ']') ? e_null(p, at) : p_expr(p));
     p_need_op(p, ']');
     return x;

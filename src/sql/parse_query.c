@@ -302,15 +302,15 @@ static Query *term(Parser *p)
     return q;
 }
 
-/* (1, 'a'), (2, 'b'); Spark also takes 1, 2 */
+/* (1, 'a'), (2, 'b'); Spark and Trino also take 1, 2 */
 void p_values_rows(Parser *p, Query *q)
 {
     p->values++;
     do {
         ExprVec row = {0};
-        if (p_spark(p) && !p_is_op(p, '(')) {
+        if (!p_postgres(p) && !p_is_op(p, '(')) {
             vec_push(p->a, &row, p_expr(p));
-        } else if (p_spark(p)) {
+        } else if (!p_postgres(p)) {
             Expr *e = p_expr(p);                      /* a row constructor, or one value in parentheses */
             if (e->kind == EX_STRUCT)
                 row = e->args;

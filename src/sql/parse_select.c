@@ -35,7 +35,7 @@ Select *p_select(Parser *p)
 }
 
 /* PostgreSQL's SELECT FROM t: no columns. */
-static bool items_end(Parser *p) { return !p_spark(p) && p_is(p, K_FROM); }
+static bool items_end(Parser *p) { return p_postgres(p) && p_is(p, K_FROM); }
 
 static void distinct(Parser *p, Select *s)
 {
@@ -44,7 +44,7 @@ static void distinct(Parser *p, Select *s)
     if (!p_take(p, K_DISTINCT))
         return;
     s->distinct = 1;
-    if (p_spark(p) || !p_take(p, K_ON))
+    if (!p_postgres(p) || !p_take(p, K_ON))
         return;
     s->distinct = 0;
     p_need_op(p, '(');

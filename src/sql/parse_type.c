@@ -58,11 +58,13 @@ DataType p_type(Parser *p)
 
     if (!p_enter(p))
         return t;
-    if (p_spark(p) && (p_is(p, K_ARRAY) || p_is(p, K_MAP) || p_is(p, K_STRUCT)))
+    if (p_trino(p))
+        t = p_type_trino(p);
+    else if (p_spark(p) && (p_is(p, K_ARRAY) || p_is(p, K_MAP) || p_is(p, K_STRUCT)))
         t = nested(p);
     else
         t = scalar(p);
-    if (!p_spark(p))
+    if (p_postgres(p))
         t = array_suffix(p, t);
     p_leave(p);
     return t;
@@ -70,6 +72,8 @@ DataType p_type(Parser *p)
 
 bool p_type_is(Parser *p)
 {
+    if (p_trino(p))
+        return p_type_is_trino(p);
     return p_is_kind(p, TK_WORD) && type_row(p, p_peek(p, 0)->text);
 }
 
@@ -235,7 +239,7 @@ static DataType array_suffix(Parser *p, DataType t)
 /* ---- Spark's nested types --------------------------------------------------------------------------------------- */
 
 /* One > of >> or >>>. */
-static void close_angle(Parser *p)
+void p_type_close(Parser *p)
 {
     Token *t = (Token *)p_peek(p, 0);
 
@@ -274,7 +278,7 @@ static DataType struct_type(Parser *p)
             struct_field(p, &f);
         while (p_take_op(p, ','));
     }
-    close_angle(p);
+    p_type_close(p);
     t.nchildren = f.names.n;
     t.children = f.types.p;
     t.names = f.names.p;
@@ -289,7 +293,7 @@ static DataType map_type(Parser *p)
     t.children[0] = p_type(p);
     p_need_op(p, ',');
     t.children[1] = p_type(p);
-    close_angle(p);
+    p_type_close(p);
     return t;
 }
 
@@ -302,6 +306,6 @@ static DataType nested(Parser *p)
     p_need(p, K_ARRAY);
     p_need_op(p, '<');
     DataType t = list_of(p, p_type(p));
-    close_angle(p);
+    p_type_close(p);
     return t;
 }

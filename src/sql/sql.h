@@ -13,7 +13,7 @@
 #include "base/base.h"
 #include "duck/duck.h"
 
-typedef enum { DIALECT_SPARK, DIALECT_POSTGRES } Dialect;
+typedef enum { DIALECT_SPARK, DIALECT_POSTGRES, DIALECT_TRINO } Dialect;    /* TRINO: as Athena speaks it, its Hive-style DDL included */
 
 /* ---- expressions ----------------------------------------------------------------------------------------- */
 
@@ -283,8 +283,10 @@ NODISCARD Status sql_parse_type(Arena *a, Dialect d, Str text, DataType *ret, Er
 /* "a.b.`c d`" to parts. */
 NODISCARD Status sql_parse_name(Arena *a, Dialect d, Str text, StrVec *ret, Error *err);
 
-/* Spark's and PostgreSQL's names of a type: "decimal(20,2)", "struct<a:int>"; "numeric(20,2)". */
+/* The name of a type in a dialect: "decimal(20,2)", "struct<a:int>"; "numeric(20,2)"; "row(a integer)". */
 Str sql_type_name(Arena *a, Dialect d, const DataType *t);
+/* Digits behind the second of a TIME or TIMESTAMP type in the trino dialect: 0 to 6. */
+int sql_time_digits(const DataType *t);
 
 /* Rules on a view's definition (glue.md 2.2): three-part names, forbidden clauses, non-deterministic functions, identifiers,
  * the reserved prefix __ivm. On a bound query. E_INVALID with the position of the first offence. */

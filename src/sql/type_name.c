@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* type_name.c - a type's name as a user of each dialect reads it: Spark's catalog string, PostgreSQL's format_type. */
+/* type_name.c - a type's name as a user of each dialect reads it: Spark's catalog string, PostgreSQL's format_type, Trino's typeof(). */
 #include "sql/sql.h"
 
 typedef struct NameRow { const char *spark, *postgres; } NameRow;
@@ -24,6 +24,7 @@ static const NameRow NAMES[] = {
 
 static void add_spark(StrBuf *b, const DataType *t);
 static void add_postgres(StrBuf *b, const DataType *t);
+static void add_trino(StrBuf *b, const DataType *t);
 
 Str sql_type_name(Arena *a, Dialect d, const DataType *t)
 {
@@ -31,6 +32,8 @@ Str sql_type_name(Arena *a, Dialect d, const DataType *t)
 
     if (d == DIALECT_SPARK)
         add_spark(&b, t);
+    else if (d == DIALECT_TRINO)
+        add_trino(&b, t);
     else
         add_postgres(&b, t);
     return sb_str(&b);
@@ -133,5 +136,72 @@ static void add_postgres(StrBuf *b, const DataType *t)
         break;
     default:
         sb_addc(b, (size_t)t->kind < COUNT_OF(NAMES) && NAMES[t->kind].postgres ? NAMES[t->kind].postgres : "unknown");
+    }
+}
+
+/* ---- Trino ------------------------------------------------------------------------------------------------------- */
+
+static const char *trino_plain(DataTypeKind k)
+{
+    switch (k) {
+    case DT_NULL: return "unknown";
+    case DT_BOOL: return "boolean";
+    case DT_INT8: return "tinyint";
+    case DT_INT16: case DT_UINT8: return "smallint";
+    case DT_INT32: case DT_UINT16: return "integer";
+    case DT_INT64: case DT_UINT32: return "bigint";
+    case DT_FLOAT: return "real";
+    case DT_DOUBLE: return "double";
+    case DT_BINARY: return "varbinary";
+    case DT_DATE: return "date";
+    case DT_INTERVAL: return "interval day to second";
+    case DT_UUID: return "uuid";
+    case DT_JSON: return "json";
+    case DT_STRING: case DT_ENUM: return "varchar";
+    default: return "decimal(38,0)";
+    }
+}
+
+static void add_trino_row(StrBuf *b, const DataType *t)
+{
+    sb_addc(b, "row(");
+    for (size_t i = 0; i < t->nchildren; i++) {
+        sb_addc(b, i ? ", " : "");
+        if (plain_name(t->names[i]))
+            sb_add(b, t->names[i]);
+        else
+            sql_ident(b, t->names[i]);
+        sb_byte(b, ' ');
+        add_trino(b, &t->children[i]);
+    }
+    sb_byte(b, ')');
+}
+
+static void add_trino(StrBuf *b, const DataType *t)
+{
+    switch (t->kind) {
+    case DT_DECIMAL:
+        sb_fmt(b, "decimal(%d,%d)", t->precision, t->scale);
+        break;
+    case DT_TIME: case DT_TIMESTAMP: case DT_TIMESTAMPTZ: case DT_TIMESTAMP_NS:
+        sb_fmt(b, "%s(%d)%s", t->kind == DT_TIME ? "time" : "timestamp", sql_time_digits(t), t->kind == DT_TIMESTAMPTZ ? " with time zone" : "");
+        break;
+    case DT_LIST:
+        sb_addc(b, "array(");
+        add_trino(b, &t->children[0]);
+        sb_byte(b, ')');
+        break;
+    case DT_MAP:
+        sb_addc(b, "map(");
+        add_trino(b, &t->children[0]);
+        sb_addc(b, ", ");
+        add_trino(b, &t->children[1]);
+        sb_byte(b, ')');
+        break;
+    case DT_STRUCT: add_trino_row(b, t); break;
+    default:
+        sb_addc(b, trino_plain(t->kind));
+        if (t->kind == DT_STRING && t->length > 0)
+            sb_fmt(b, "(%d)", t->length);
     }
 }
