@@ -25,12 +25,14 @@ typedef struct PolicyAsk {
 } PolicyAsk;
 
 typedef enum { POLICY_SILENT, POLICY_ALLOW, POLICY_DENY } PolicyAnswer;
-typedef struct PolicyMatch { Str sid; int statement; } PolicyMatch;      /* the statement that decided; -1: none */
+/* How a resource or trust policy named the caller, weakest first: its account, everybody, the role behind the session, just it. */
+typedef enum { NAMED_NOT, NAMED_ACCOUNT, NAMED_ANYBODY, NAMED_ROLE, NAMED_ITSELF } PolicyNamed;
+typedef struct PolicyMatch { Str sid; int statement; PolicyNamed named; } PolicyMatch;      /* the statement that decided; -1: none */
 PolicyAnswer policy_decide(const Policy *p, const PolicyAsk *ask, PolicyMatch *match);
 /* Keys that conditions name, for SimulatePrincipalPolicy's MissingContextValues and GetContextKeysForCustomPolicy. */
 void policy_context_keys(Arena *a, const Policy *p, StrVec *ret);
 
-/* '*' and '?' against a whole text; linear. */
+/* '*' and '?' against a whole text; never more than text times pattern. */
 bool policy_like(Str text, Str pattern);
 
 #endif
