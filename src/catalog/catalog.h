@@ -133,6 +133,7 @@ struct CatMview {
     Str comment;
     int64_t schedule_s;               /* 0: none */
     int64_t next_due_ms;              /* 0: none */
+    int64_t read_schedule_s, read_due_ms;      /* as they were read: writing the row leaves the stored ones alone unless these differ from the two above */
     Str state;                        /* "CREATING", "ACTIVE", "FAILED" */
     Str quarantine;                   /* reason; empty: none */
     int64_t snapshot_id;              /* that the last refresh committed; 0: none */
@@ -150,6 +151,10 @@ typedef VEC(CatMview) CatMviews;
 NODISCARD Status cat_mview_get(Catalog *c, Arena *a, int64_t relation_id, CatMview *ret, Error *err);       /* E_NOT_FOUND */
 NODISCARD Status cat_mview_list(Catalog *c, Arena *a, CatMviews *ret, Error *err);
 NODISCARD Status cat_mview_due(Catalog *c, Arena *a, int64_t now_ms, CatMviews *ret, Error *err);
+/* Sets the schedule alone (0: none): a run that is under way does not undo it. E_NOT_FOUND. */
+NODISCARD Status cat_mview_schedule(Catalog *c, int64_t relation_id, int64_t schedule_s, int64_t next_due_ms, Error *err);
+/* The next due time, unless the schedule is no longer `schedule_s`. */
+NODISCARD Status cat_mview_postpone(Catalog *c, int64_t relation_id, int64_t schedule_s, int64_t next_due_ms, Error *err);
 /* Views that read the relation with this uuid. */
 NODISCARD Status cat_mview_readers(Catalog *c, Arena *a, Str source_uuid, CatMviews *ret, Error *err);
 

@@ -22,6 +22,8 @@ static void mview_row(Query *q, Arena *a, CatMview *v)
     v->comment = cq_str(q, a);
     v->schedule_s = cq_i64(q);
     v->next_due_ms = cq_i64(q);
+    v->read_schedule_s = v->schedule_s;
+    v->read_due_ms = v->next_due_ms;
     v->state = cq_str(q, a);
     v->quarantine = cq_str(q, a);
     v->snapshot_id = cq_i64(q);
@@ -95,7 +97,10 @@ Status cat_mview_readers(Catalog *c, Arena *a, Str source_uuid, CatMviews *ret, 
 
 static Status mview_upsert(Db *db, Arena *a, const CatMview *v, Error *err)
 {
-    QUERY(q, db, "INSERT OR REPLACE INTO mview(" MVIEW_COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", err);
+    QUERY(q, db, "INSERT OR REPLACE INTO mview(" MVIEW_COLUMNS ") VALUES(?1,?2,?3,?4,?5,?6,"
+                 " iif(?7 = ?23, coalesce((SELECT schedule_s FROM mview WHERE relation_id = ?1), ?7), ?7),"
+                 " iif(?8 = ?24, coalesce((SELECT next_due_ms FROM mview WHERE relation_id = ?1), ?8), ?8),"
+                 " ?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22)", err);
     cq_int(&q, v->relation_id);
     cq_int(&q, v->managed);
     cq_text(&q, v->definition);
@@ -118,6 +123,8 @@ static Status mview_upsert(Db *db, Arena *a, const CatMview *v, Error *err)
     cq_int(&q, v->last_refresh_ms);
     cq_int(&q, v->created_ms ? v->created_ms : clock_ms());
     cq_json(&q, a, v->extra);
+    cq_int(&q, v->read_schedule_s);
+    cq_int(&q, v->read_due_ms);
     return cq_run(&q);
 }
 
@@ -155,6 +162,37 @@ Status cat_mview_write(Db *db, CatMview *v, int64_t last_id, Error *err)
     TRY(relation_known(db, v->relation_id, err));
     TRY(mview_upsert(db, a, v, err));
     return sources_write(db, v, err);
+}
+
+static Status due_write(Db *db, int64_t id, int64_t old_s, int64_t new_s, int64_t due_ms, Error *err)
+{
+    QUERY(q, db, "UPDATE mview SET schedule_s = ?1, next_due_ms = ?2 WHERE relation_id = ?3 AND (?4 < 0 OR schedule_s = ?4)", err);
+    cq_int(&q, new_s);
+    cq_int(&q, due_ms);
+    cq_int(&q, id);
+    cq_int(&q, old_s);
+    TRY(cq_run(&q));
+    return cq_changed(&q) || old_s >= 0 ? OK : FAIL(err, E_NOT_FOUND, "relation %lld is not a materialized view", (long long)id);
+}
+
+enum { WHATEVER_SCHEDULE = -1 };
+
+Status cat_mview_schedule(Catalog *c, int64_t relation_id, int64_t schedule_s, int64_t next_due_ms, Error *err)
+{
+    CLEANUP(cat_writer_endp) Db *db = NULL;
+
+    TRY(cat_writer_begin(c, &db, err));
+    TRY(due_write(db, relation_id, WHATEVER_SCHEDULE, schedule_s, next_due_ms, err));
+    return cat_writer_commit(&db, err);
+}
+
+Status cat_mview_postpone(Catalog *c, int64_t relation_id, int64_t schedule_s, int64_t next_due_ms, Error *err)
+{
+    CLEANUP(cat_writer_endp) Db *db = NULL;
+
+    TRY(cat_writer_begin(c, &db, err));
+    TRY(due_write(db, relation_id, schedule_s, schedule_s, next_due_ms, err));
+    return cat_writer_commit(&db, err);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------------------------ */

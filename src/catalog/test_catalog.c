@@ -292,6 +292,37 @@ static void test_mview(void **state)
     assert_int_equal(list.n, 0);
 }
 
+/* A run reads the row, works, and writes it: a schedule that was changed meanwhile stays changed. */
+static void test_schedule_beside_a_run(void **state)
+{
+    Env *e = *state;
+    CatRelation r = rel(REL_MVIEW, S("ns"), S("mv"), S("m"), S("s3://b/mv"));
+    CatMview v = { .state = S("ACTIVE"), .schedule_s = 60, .next_due_ms = 500 }, run = {0}, got = {0};
+    make_ns(e, S("ns"));
+    assert_ok(make_mview(e, &r, &v), &e->err);
+    assert_ok(cat_mview_get(e->c, e->a, r.id, &run, &e->err), &e->err);
+    assert_ok(cat_mview_schedule(e->c, r.id, 0, 0, &e->err), &e->err);
+    run.last_type = S("FULL");
+    CatChange ch = { .kind = CH_MVIEW, .mview = &run };
+    assert_ok(cat_commit(e->c, &ch, 1, &e->err), &e->err);
+    assert_ok(cat_mview_get(e->c, e->a, r.id, &got, &e->err), &e->err);
+    assert_str(got.last_type, "FULL");
+    assert_int_equal(got.schedule_s, 0);
+    assert_int_equal(got.next_due_ms, 0);
+    assert_ok(cat_mview_postpone(e->c, r.id, 60, 900, &e->err), &e->err);      /* of the schedule that is gone */
+    assert_ok(cat_mview_get(e->c, e->a, r.id, &got, &e->err), &e->err);
+    assert_int_equal(got.next_due_ms, 0);
+    got.schedule_s = 120;
+    got.next_due_ms = 700;
+    ch.mview = &got;
+    assert_ok(cat_commit(e->c, &ch, 1, &e->err), &e->err);
+    assert_ok(cat_mview_postpone(e->c, r.id, 120, 900, &e->err), &e->err);
+    assert_ok(cat_mview_get(e->c, e->a, r.id, &got, &e->err), &e->err);
+    assert_int_equal(got.schedule_s, 120);
+    assert_int_equal(got.next_due_ms, 900);
+    assert_status(cat_mview_schedule(e->c, r.id + 1, 60, 1, &e->err), E_NOT_FOUND);
+}
+
 static Status add_evidence(Env *e, int64_t id, Str hash, Str prev)
 {
     CatEvidence ev = { .relation_id = id, .hash = hash, .prev_hash = prev, .signature = S("\x00\x01sig"), .body = json_object(e->a) };
@@ -451,7 +482,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_account_is_fixed), T(test_key_files), T(test_namespaces), T(test_namespace_paging_and_props), T(test_names_are_taken_once),
-        T(test_swap), T(test_all_or_nothing), T(test_rename_and_drop), T(test_by_location), T(test_storage_has_one_owner), T(test_mview), T(test_evidence_is_a_chain),
+        T(test_swap), T(test_all_or_nothing), T(test_rename_and_drop), T(test_by_location), T(test_storage_has_one_owner), T(test_mview), T(test_schedule_beside_a_run), T(test_evidence_is_a_chain),
         T(test_runs_recover), T(test_keys_are_sealed), T(test_reset_keeps_root), T(test_docs), T(test_threads_race), T(test_backup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

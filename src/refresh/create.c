@@ -292,6 +292,7 @@ Status refresh_create(Refresher *r, Arena *a, const ViewSpec *spec, RefreshRepor
         TRY(replace(&j, spec, &rel, err));
     else
         TRY(create_new(&j, spec, err));
+    job_tell(&j);
     *ret = (RefreshReport){ .run_id = j.run.id, .type = S("FULL"), .reason = j.reason, .rows_in = j.rows_in, .rows_changed = j.rows_changed,
                             .snapshot_id = j.run.snapshot_id, .started_ms = j.started_ms, .duration_us = clock_mono_us() - begun, .constructs = *ivm_constructs(j.bound.view) };
     return OK;

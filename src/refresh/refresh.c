@@ -126,6 +126,12 @@ static int was_stopped(Refresher *r, Running *me)
     return s;
 }
 
+/* Asked between the steps: an interrupt reaches the engine only while it works. */
+static Status go_on(Job *j, Error *err)
+{
+    return j->me && was_stopped(j->r, j->me) ? FAIL(err, E_CANCELLED, "the refresh was stopped") : OK;
+}
+
 static void attach(Refresher *r, Running *me, DuckConn *c)
 {
     pthread_mutex_lock(&r->lock);
@@ -134,6 +140,19 @@ static void attach(Refresher *r, Running *me, DuckConn *c)
 }
 
 /* ---- records -------------------------------------------------------------------------------------------------------------- */
+
+void job_tell(Job *j)
+{
+    const RefreshHooks *h = &j->r->hooks;
+    if (h->told)
+        h->told(h->ctx, &j->table.relation, &j->mview, &j->run);
+}
+
+static Status authorize(Job *j, Error *err)
+{
+    const RefreshHooks *h = &j->r->hooks;
+    return h->authorize ? h->authorize(h->ctx, j->a, &j->table.relation, &j->mview, err) : OK;
+}
 
 static Status save_run(Refresher *r, CatRun *run, Error *err)
 {
@@ -195,6 +214,23 @@ Status job_publish(Job *j, CatChange *also, size_t *nalso, Error *err UNUSED)
     return OK;
 }
 
+/* Bytes of what the run read of its sources and of what it wrote. */
+static int64_t bytes_processed(const Job *j)
+{
+    int64_t sum = 0, size;
+
+    for (size_t i = 0; i < j->bound.sources.n; i++) {
+        const IceSnapshot *s = j->bound.sources.p[i]->snapshot;
+        if (j->type == RUN_INCREMENTAL)
+            sum += j->deltas[i].relation.bytes;
+        else if (j->type == RUN_FULL && s && str_to_i64(props_get(&s->summary, S("total-files-size"), (Str){0}), &size))
+            sum += size;
+    }
+    for (size_t i = 0; i < j->files.n; i++)
+        sum += j->files.p[i].file.size;
+    return sum;
+}
+
 Status job_late(void *ctx, Arena *a, const LakeTable *next, CatChange *also UNUSED, size_t nalso UNUSED, Error *err)
 {
     Job *j = ctx;
@@ -205,6 +241,7 @@ Status job_late(void *ctx, Arena *a, const LakeTable *next, CatChange *also UNUS
     j->run.reason = j->reason;
     j->run.rows_in = j->rows_in;
     j->run.rows_changed = j->rows_changed;
+    j->run.bytes = bytes_processed(j);
     j->run.finished_ms = clock_ms();
     j->run.snapshot_id = s ? s->id : 0;
     j->mview.state = S("ACTIVE");
@@ -276,10 +313,14 @@ static Status execute(Job *j, const RefreshRequest *q, Error *err)
         TRY(job_mend(j, err));
     TRY(check_columns(j, err));
     TRY(job_decide(j, q->full, err));
+    TRY(go_on(j, err));
     if (j->type == RUN_NONE)
         return publish(j, err);
     TRY(job_source_views(j, err));
+    TRY(go_on(j, err));
     Status s = j->type == RUN_FULL ? job_full(j, err) : job_incremental(j, err);
+    if (s == OK)
+        s = go_on(j, err);
     if (s != OK) {
         lake_discard(j->r->lake, &j->files);
         return s;
@@ -356,6 +397,8 @@ static void fail_run(Job *j, Running *me, const Error *why)
     j->run.type = (Str){0};
     if (save_run(j->r, &j->run, &ignored) != OK)
         log_error(&ignored, "a refresh run could not be recorded", "run", str_z(j->a, j->run.id), NULL);
+    else if (j->mview.relation_id)
+        job_tell(j);
 }
 
 static Status load(Job *j, int64_t relation_id, int full, Error *err)
@@ -374,9 +417,11 @@ static Status run_loaded(Job *j, Running *me, const RefreshRequest *q, Error *er
     CLEANUP(duck_disconnectp) DuckConn *c = NULL;
 
     TRY(load(j, j->run.relation_id, q->full, err));
+    TRY(authorize(j, err));                          /* a run that may not begin never was RUNNING */
     j->run.status = S("RUNNING");
     j->run.started_ms = clock_ms();
     TRY(save_run(j->r, &j->run, err));
+    job_tell(j);
     if (!q->conn)
         TRY(duck_connect(j->r->engine, &c, err));
     j->c = q->conn ? q->conn : c;
@@ -392,7 +437,7 @@ Status refresh_run(Refresher *r, Arena *a, int64_t relation_id, const RefreshReq
     int64_t begun = clock_mono_us();
 
     TRY(enter(r, &me, q, err));
-    Job j = { .r = r, .a = a, .started_ms = clock_ms() };
+    Job j = { .r = r, .me = &me, .a = a, .started_ms = clock_ms() };
     j.run = (CatRun){ .id = q->run_id.n ? q->run_id : uuid_v4(a), .relation_id = relation_id, .status = S("STARTING"), .role = q->role,
                       .trigger = q->trigger, .created_ms = j.started_ms };
     Status s = run_loaded(&j, &me, q, err);
@@ -400,6 +445,8 @@ Status refresh_run(Refresher *r, Arena *a, int64_t relation_id, const RefreshReq
         if (was_stopped(r, &me))
             s = FAIL(err, E_CANCELLED, "the refresh was stopped");
         fail_run(&j, &me, err);
+    } else {
+        job_tell(&j);
     }
     leave(r, &me);
     count(r, s, j.type, clock_mono_us() - begun);

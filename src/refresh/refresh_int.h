@@ -38,6 +38,7 @@ Pinned pinned_source(const CatMview *v, Str uuid);
 
 typedef struct Job {
     Refresher *r;
+    Running *me;                      /* NULL while the view is made */
     Arena *a;
     DuckConn *c;
     CatMview mview;
@@ -71,6 +72,7 @@ NODISCARD Status job_source_views(Job *j, Error *err);          /* s<i>_new; for
 NODISCARD Status job_publish(Job *j, CatChange *also, size_t *nalso, Error *err);
 NODISCARD Status job_late(void *ctx, Arena *a, const LakeTable *next, CatChange *also, size_t nalso, Error *err);
 Str job_refresh_state(Job *j);
+void job_tell(Job *j);                                           /* the upper rooms: the run as it is recorded now */
 
 /* Rows as a number: the sum of the engine's hash over the visible columns. */
 Str row_hash_sql(Arena *a, const BoundColumns *visible, Str from);

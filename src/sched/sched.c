@@ -5,17 +5,18 @@
  * running (so a view over views sees their new rows), refreshes it and writes the next due time.
  *
  * Invariants: (1) a view is in the queue or running at most once; (2) the next due time is written after every run, also a failed
- * one: now + schedule, or now + a doubling backoff up to the schedule; (3) a schedule that was dropped while its run was queued
- * cancels it. */
+ * one, and not when the server stops a run: what was due then is due at the next start; (3) a schedule that was dropped or moved while its
+ * run was queued cancels it; (4) due times keep their rhythm: a multiple of the schedule after the last one, however long the run took. */
 #include "sched/sched.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-enum { WORKERS_MAX = 16, BACKOFF_FIRST_MS = 5000 };
+enum { WORKERS_MAX = 16, BACKOFF_FIRST_MS = 5000, BACKOFF_DOUBLINGS = 12, STOP_AGAIN_MS = 50 };
 
-typedef struct Item { int64_t relation_id; int running; struct Item *next; } Item;
+typedef struct Item { int64_t relation_id, due_ms; int running; int64_t *sources; size_t nsources; struct Item *next; } Item;
 typedef struct Backoff { int64_t relation_id; int failures; struct Backoff *next; } Backoff;
+typedef enum { RAN, SKIPPED, CANCELLED, STOPPED, FAILED } Outcome;
 
 struct Scheduler {
     Refresher *refresher;
@@ -26,9 +27,11 @@ struct Scheduler {
     pthread_t ticker, workers[WORKERS_MAX];
     int nworkers, stop;
     Item *items;                      /* queued and running, oldest first */
-    Backoff *backoffs;
+    Backoff *backoffs;                /* of views that failed last time */
     SchedulerState state;
 };
+
+/* ---- the queue, under the lock ----------------------------------------------------------------------------------------- */
 
 static Item *find(Scheduler *s, int64_t id)
 {
@@ -38,17 +41,125 @@ static Item *find(Scheduler *s, int64_t id)
     return i;
 }
 
-static void enqueue(Scheduler *s, int64_t id)
+static void item_free(Item *i)
+{
+    free(i->sources);
+    free(i);
+}
+
+static void enqueue(Scheduler *s, Item *item)
 {
     Item **at = &s->items;
 
-    if (find(s, id))
-        return;                                       /* (1) */
+    if (find(s, item->relation_id)) {                 /* (1) */
+        item_free(item);
+        return;
+    }
     while (*at)
         at = &(*at)->next;
-    *at = calloc(1, sizeof **at);
-    (*at)->relation_id = id;
+    *at = item;
     s->state.queued++;
+}
+
+static bool source_pending(Scheduler *s, const Item *item)
+{
+    for (size_t i = 0; i < item->nsources; i++)
+        if (item->sources[i] != item->relation_id && find(s, item->sources[i]))
+            return true;
+    return false;
+}
+
+/* The oldest one that waits for nobody. Where views wait for each other in a circle and nothing runs, the oldest of all. */
+static Item *take(Scheduler *s)
+{
+    Item *found = NULL, *oldest = NULL;
+
+    for (Item *i = s->items; i && !found; i = i->next) {
+        if (i->running)
+            continue;
+        if (!oldest)
+            oldest = i;
+        if (!source_pending(s, i))
+            found = i;
+    }
+    if (!found && !s->state.running)
+        found = oldest;
+    if (!found)
+        return NULL;
+    found->running = 1;
+    s->state.queued--;
+    s->state.running++;
+    s->state.late_ms = max_i64(0, clock_ms() - found->due_ms);
+    return found;
+}
+
+static void finish(Scheduler *s, Item *item, Outcome o)
+{
+    int64_t *const counts[] = { [RAN] = &s->state.done, [SKIPPED] = &s->state.skipped, [CANCELLED] = &s->state.cancelled,
+                                [STOPPED] = &s->state.stopped, [FAILED] = &s->state.failed };
+    Item **at = &s->items;
+
+    while (*at != item)
+        at = &(*at)->next;
+    *at = item->next;
+    item_free(item);
+    s->state.running--;
+    ++*counts[o];
+    pthread_cond_broadcast(&s->wake);
+}
+
+/* How often in a row the view failed, this time included; success forgets. */
+static int failures(Scheduler *s, int64_t id, Outcome o)
+{
+    Backoff **at = &s->backoffs;
+
+    while (*at && (*at)->relation_id != id)
+        at = &(*at)->next;
+    if (o == FAILED && !*at) {
+        *at = calloc(1, sizeof **at);
+        **at = (Backoff){ .relation_id = id };
+    }
+    if (o == FAILED)
+        return ++(*at)->failures;
+    if (*at) {
+        Backoff *gone = *at;
+        *at = gone->next;
+        free(gone);
+    }
+    return 0;
+}
+
+/* ---- the ticker ------------------------------------------------------------------------------------------------------------- */
+
+static Item *item_of(Scheduler *s, Arena *a, const CatMview *v)
+{
+    Item *item = calloc(1, sizeof *item);
+    CatRelation rel;
+    Error ignored;
+
+    *item = (Item){ .relation_id = v->relation_id, .due_ms = v->next_due_ms, .sources = calloc(json_len(v->sources) + 1, sizeof *item->sources) };
+    for (size_t i = 0; i < json_len(v->sources); i++)
+        if (cat_relation_by_uuid(s->catalog, a, json_get_str(json_at(v->sources, i), "uuid", (Str){0}), &rel, &ignored) == OK && rel.kind == REL_MVIEW)
+            item->sources[item->nsources++] = rel.id;
+    return item;
+}
+
+static void enqueue_due(Scheduler *s)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    CatMviews due = {0};
+    Error err;
+
+    if (cat_mview_due(s->catalog, a, clock_ms(), &due, &err) != OK) {
+        log_error(&err, "due views could not be read", NULL);
+        return;
+    }
+    for (size_t i = 0; i < due.n; i++) {
+        Item *item = item_of(s, a, &due.p[i]);
+        pthread_mutex_lock(&s->lock);
+        enqueue(s, item);
+        pthread_mutex_unlock(&s->lock);
+    }
 }
 
 static void sleep_until(Scheduler *s, int64_t ms)
@@ -65,16 +176,9 @@ static void *tick(void *arg)
     pthread_mutex_lock(&s->lock);
     while (!s->stop) {
         pthread_mutex_unlock(&s->lock);
-        CLEANUP(arena_destroyp) Arena *a = arena_create();
-        CatMviews due = {0};
-        Error err;
-        Status st = cat_mview_due(s->catalog, a, clock_ms(), &due, &err);
-        if (st != OK)
-            log_error(&err, "due views could not be read", NULL);
+        enqueue_due(s);
         pthread_mutex_lock(&s->lock);
-        for (size_t i = 0; st == OK && i < due.n; i++)
-            enqueue(s, due.p[i].relation_id);
-        if (due.n)
+        if (s->state.queued)
             pthread_cond_broadcast(&s->wake);
         if (!s->stop)
             sleep_until(s, s->options.tick_ms);
@@ -85,97 +189,66 @@ static void *tick(void *arg)
 
 /* ---- a run ------------------------------------------------------------------------------------------------------------------ */
 
-static int failures(Scheduler *s, int64_t id, int delta)
+/* (4) */
+static int64_t next_in_rhythm(int64_t due_ms, int64_t every_ms)
 {
-    Backoff *b = s->backoffs;
-    while (b && b->relation_id != id)
-        b = b->next;
-    if (!b) {
-        b = calloc(1, sizeof *b);
-        *b = (Backoff){ .relation_id = id, .next = s->backoffs };
-        s->backoffs = b;
-    }
-    b->failures = delta ? b->failures + delta : 0;
-    return b->failures;
+    int64_t now = clock_ms();
+    return due_ms > now ? due_ms : due_ms + ((now - due_ms) / every_ms + 1) * every_ms;
 }
 
-static void write_next_due(Scheduler *s, Arena *a, int64_t id, int nfailed)
+static void write_next_due(Scheduler *s, const CatMview *v, int nfailed)
 {
-    CatMview v;
+    int64_t every_ms = v->schedule_s * 1000, due = next_in_rhythm(v->next_due_ms, every_ms);
     Error err;
-    int64_t wait;
 
-    if (cat_mview_get(s->catalog, a, id, &v, &err) != OK || !v.schedule_s)
-        return;                                       /* dropped meanwhile */
-    wait = v.schedule_s * 1000;
     if (nfailed)
-        wait = min_i64(wait, (int64_t)BACKOFF_FIRST_MS << (nfailed < 12 ? nfailed - 1 : 12));
-    v.next_due_ms = clock_ms() + wait;
-    CatChange ch = { .kind = CH_MVIEW, .mview = &v };
-    if (cat_commit(s->catalog, &ch, 1, &err) != OK)
+        due = clock_ms() + min_i64(every_ms, (int64_t)BACKOFF_FIRST_MS << (nfailed < BACKOFF_DOUBLINGS ? nfailed - 1 : BACKOFF_DOUBLINGS));
+    if (cat_mview_postpone(s->catalog, v->relation_id, v->schedule_s, due, &err) != OK)
         log_error(&err, "the next refresh time could not be stored", NULL);
 }
 
-/* 1: it ran and succeeded or had nothing to do; 0: it failed. */
-static int run_view(Scheduler *s, Arena *a, int64_t id)
+static Outcome run_view(Scheduler *s, Arena *a, const CatMview *v)
 {
-    RefreshRequest q = { .no_wait = 1, .trigger = S("SCHEDULED") };
+    RefreshRequest q = { .no_wait = 1, .trigger = S("SCHEDULED"), .role = v->definer };
     RefreshReport rep;
     Staleness st;
+    Error err;
+
+    if (refresh_staleness(s->refresher, a, v, &st, &err) == OK && !st.stale)
+        return SKIPPED;
+    Status status = refresh_run(s->refresher, a, v->relation_id, &q, &rep, &err);
+    if (status == OK)
+        return RAN;
+    if (status == E_CANCELLED)
+        return STOPPED;
+    if (status != E_CONFLICT)                         /* someone refreshes or writes it right now: soon again */
+        log_error(&err, "a scheduled refresh failed", "run", "scheduled", NULL);
+    return FAILED;
+}
+
+static bool stopping(Scheduler *s)
+{
+    pthread_mutex_lock(&s->lock);
+    bool stop = s->stop;
+    pthread_mutex_unlock(&s->lock);
+    return stop;
+}
+
+static Outcome handle(Scheduler *s, const Item *item)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
     CatMview v;
     Error err;
 
-    if (cat_mview_get(s->catalog, a, id, &v, &err) != OK || !v.schedule_s)
-        return 1;                                     /* (3) */
-    q.role = v.definer;
-    if (refresh_staleness(s->refresher, a, &v, &st, &err) == OK && !st.stale)
-        return 1;
-    if (refresh_run(s->refresher, a, id, &q, &rep, &err) == OK)
-        return 1;
-    if (err.code == E_CONFLICT)
-        return 1;                                     /* someone refreshes it right now */
-    log_error(&err, "a scheduled refresh failed", "run", "scheduled", NULL);
-    return 0;
-}
-
-static bool source_pending(Scheduler *s, Arena *a, int64_t id)
-{
-    CatMview v;
-    CatRelation rel;
-    Error ignored;
-
-    if (cat_mview_get(s->catalog, a, id, &v, &ignored) != OK)
-        return false;
-    for (size_t i = 0; i < json_len(v.sources); i++)
-        if (cat_relation_by_uuid(s->catalog, a, json_get_str(json_at(v.sources, i), "uuid", (Str){0}), &rel, &ignored) == OK && find(s, rel.id))
-            return true;
-    return false;
-}
-
-static Item *take(Scheduler *s)
-{
-    CLEANUP(arena_destroyp) Arena *a = arena_create();
-    for (Item *i = s->items; i; i = i->next)
-        if (!i->running && !source_pending(s, a, i->relation_id)) {
-            i->running = 1;
-            s->state.queued--;
-            s->state.running++;
-            return i;
-        }
-    return NULL;
-}
-
-static void finish(Scheduler *s, Item *item, int ok)
-{
-    Item **at = &s->items;
-    while (*at != item)
-        at = &(*at)->next;
-    *at = item->next;
-    free(item);
-    s->state.running--;
-    s->state.done += ok;
-    s->state.failed += !ok;
-    pthread_cond_broadcast(&s->wake);
+    if (cat_mview_get(s->catalog, a, item->relation_id, &v, &err) != OK || !v.schedule_s || v.next_due_ms > clock_ms())
+        return CANCELLED;                             /* (3) */
+    Outcome o = run_view(s, a, &v);
+    pthread_mutex_lock(&s->lock);
+    int nfailed = failures(s, item->relation_id, o);
+    pthread_mutex_unlock(&s->lock);
+    if (o != STOPPED || !stopping(s))                 /* (2) */
+        write_next_due(s, &v, nfailed);
+    return o;
 }
 
 static void *work(void *arg)
@@ -190,14 +263,9 @@ static void *work(void *arg)
             continue;
         }
         pthread_mutex_unlock(&s->lock);
-        CLEANUP(arena_destroyp) Arena *a = arena_create();
-        int ok = run_view(s, a, item->relation_id);
+        Outcome o = handle(s, item);
         pthread_mutex_lock(&s->lock);
-        int n = failures(s, item->relation_id, ok ? 0 : 1);
-        pthread_mutex_unlock(&s->lock);
-        write_next_due(s, a, item->relation_id, n);   /* (2) */
-        pthread_mutex_lock(&s->lock);
-        finish(s, item, ok);
+        finish(s, item, o);
     }
     pthread_mutex_unlock(&s->lock);
     return NULL;
@@ -249,25 +317,32 @@ SchedulerState sched_state(Scheduler *s)
     return st;
 }
 
-void sched_stop(Scheduler *s)
+static void cancel_running(Scheduler *s)
 {
     Error ignored;
+    for (Item *i = s->items; i; i = i->next)
+        if (i->running && refresh_stop(s->refresher, i->relation_id, &ignored) != OK)
+            continue;
+}
 
+void sched_stop(Scheduler *s)
+{
     if (!s)
         return;
     pthread_mutex_lock(&s->lock);
     s->stop = 1;
-    for (Item *i = s->items; i; i = i->next)
-        if (i->running && refresh_stop(s->refresher, i->relation_id, &ignored) != OK)
-            continue;
     pthread_cond_broadcast(&s->wake);
+    while (s->state.running) {                        /* again: a worker may be on its way into a run */
+        cancel_running(s);
+        sleep_until(s, STOP_AGAIN_MS);
+    }
     pthread_mutex_unlock(&s->lock);
     pthread_join(s->ticker, NULL);
     for (int i = 0; i < s->nworkers; i++)
         pthread_join(s->workers[i], NULL);
     for (Item *i = s->items, *next; i; i = next) {
         next = i->next;
-        free(i);
+        item_free(i);
     }
     for (Backoff *b = s->backoffs, *next; b; b = next) {
         next = b->next;

@@ -195,10 +195,8 @@ Status do_drop_mv(Run *r, Rows *rows, Error *err)
 static Status set_schedule(Run *r, CatMview *v, Error *err)
 {
     TRY(check_schedule(r, &r->st->schedule, err));
-    v->schedule_s = r->st->schedule_drop ? 0 : r->st->schedule.seconds;
-    v->next_due_ms = v->schedule_s ? clock_ms() + v->schedule_s * 1000 : 0;
-    CatChange ch = { .kind = CH_MVIEW, .mview = v };
-    TRY(cat_commit(r->svc->catalog, &ch, 1, err));
+    int64_t every_s = r->st->schedule_drop ? 0 : r->st->schedule.seconds;
+    TRY(cat_mview_schedule(r->svc->catalog, v->relation_id, every_s, every_s ? clock_ms() + every_s * 1000 : 0, err));
     sched_wake(r->svc->scheduler);
     return OK;
 }
