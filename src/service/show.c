@@ -147,6 +147,13 @@ static Status all_properties(Run *r, const CatRelation *rel, Props *ret, Error *
     return rel->kind == REL_MVIEW ? describe_view_properties(r, rel, ret, err) : OK;
 }
 
+static void property(Rows *rows, Str key, Str value)
+{
+    Value *row = rows_row(rows);
+    cell_str(rows, row, 0, key);
+    cell_str(rows, row, 1, value);
+}
+
 static Status show_properties(Run *r, Rows *rows, Error *err)
 {
     Props props = {0};
@@ -162,12 +169,12 @@ static Status show_properties(Run *r, Rows *rows, Error *err)
     TRY(s);
     TRY(run_ask(r, ACT_READ_METADATA, "SHOW TBLPROPERTIES", &rel, err));
     TRY(all_properties(r, &rel, &props, err));
-    for (size_t i = 0; i < props.n; i++)
-        if (!r->st->setting.n || str_eq(props.p[i].key, r->st->setting)) {
-            Value *row = rows_row(rows);
-            cell_str(rows, row, 0, props.p[i].key);
-            cell_str(rows, row, 1, props.p[i].value);
-        }
+    for (size_t i = 0; i < props.n && !r->st->props.n; i++)
+        property(rows, props.p[i].key, props.p[i].value);
+    for (size_t i = 0; i < r->st->props.n; i++) {             /* asked for by name */
+        Str key = r->st->props.p[i].key;
+        property(rows, key, props_get(&props, key, str_fmt(r->a, "Table " STR_FMT " does not have property: " STR_FMT, STR_ARG(name_display(r->a, &n)), STR_ARG(key))));
+    }
     return OK;
 }
 
