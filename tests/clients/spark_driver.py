@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Spark session that reads statements from standard input and answers on standard output, one JSON value a line each way.
 
-Run by test_spark.py with the Python of build/venv-spark; its argument is a JSON object of Spark's settings."""
+Run by the tests with the Python of build/venv-spark; its argument is a JSON object of Spark's settings.  A statement is SQL text, or an object
+{"append": table, "query": SQL} for DataFrame.writeTo(table).append()."""
 import datetime
 import decimal
 import json
 import os
 import sys
+import time
 
 
 def plain(v):
@@ -33,9 +35,14 @@ def main():
     spark.sparkContext.setLogLevel("ERROR")
     print(json.dumps({"ready": spark.version}), file=answers, flush=True)
     for line in sys.stdin:
+        start = time.monotonic()
         try:
-            frame = spark.sql(json.loads(line))
-            answer = {"columns": frame.columns, "rows": [plain(tuple(r)) for r in frame.collect()]}
+            statement = json.loads(line)
+            if isinstance(statement, dict):
+                spark.sql(statement["query"]).writeTo(statement["append"]).append()
+                statement = "SELECT 1 WHERE false"
+            frame = spark.sql(statement)
+            answer = {"columns": frame.columns, "rows": [plain(tuple(r)) for r in frame.collect()], "seconds": time.monotonic() - start}
         except Exception as e:
             answer = {"error": f"{type(e).__name__}: {e}"}
         print(json.dumps(answer), file=answers, flush=True)

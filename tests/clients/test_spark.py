@@ -27,34 +27,44 @@ class SparkError(Exception):
 
 
 class Spark:
-    def __init__(self, server, log):
+    """A Spark session in a process of its own; `conf` adds to its settings or replaces them (None takes one out), `env` to its environment."""
+    def __init__(self, server, log, conf=(), env=(), jars=()):
+        settings = self.settings(server, log, jars) | dict(conf)
+        settings = {k: v for k, v in settings.items() if v is not None}
+        self.log = open(log, "wb")
+        self.process = subprocess.Popen([str(PYTHON), str(pathlib.Path(__file__).with_name("spark_driver.py")), json.dumps(settings)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=self.log, text=True, env=dict(os.environ, SPARK_LOCAL_IP="127.0.0.1", TZ="UTC") | dict(env), cwd=log.parent)
+        ready = self.process.stdout.readline()
+        assert ready, "Spark did not start: " + log.read_text()[-2000:]
+
+    @staticmethod
+    def settings(server, log, jars):
         catalog = {"": "org.apache.iceberg.spark.SparkCatalog", ".type": "rest", ".uri": f"{server.lake}/iceberg", ".warehouse": "123456789012",
                    ".credential": f"{server.key}:{server.secret}", ".oauth2-server-uri": f"{server.lake}/iceberg/v1/oauth/tokens",
                    ".io-impl": "org.apache.iceberg.aws.s3.S3FileIO", ".cache-enabled": "false", ".client.region": "us-east-1"}
         keys = {".s3.endpoint": server.lake, ".s3.path-style-access": "true", ".s3.access-key-id": server.key, ".s3.secret-access-key": server.secret,
                 ".header.X-Iceberg-Access-Delegation": "", ".rest.auth.type": "sigv4", ".rest.auth.sigv4.delegate-auth-type": "none", ".rest.signing-name": "glue",
                 ".rest.signing-region": "us-east-1", ".rest.access-key-id": server.key, ".rest.secret-access-key": server.secret}
-        conf = {"spark.jars": ",".join(map(str, JARS)), "spark.driver.memory": "1g", "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2",
+        conf = {"spark.jars": ",".join(map(str, [*JARS, *jars])), "spark.driver.memory": "1g", "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": "2",
                 "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1", "spark.sql.session.timeZone": "UTC",
                 "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
                 "spark.sql.warehouse.dir": str(log.parent / "spark-warehouse")}
         conf |= {f"spark.sql.catalog.glue_catalog{k}": v for k, v in catalog.items()}
-        conf |= {f"spark.sql.catalog.keys{k}": v for k, v in (catalog | keys).items()}
-        self.log = open(log, "wb")
-        self.process = subprocess.Popen([str(PYTHON), str(pathlib.Path(__file__).with_name("spark_driver.py")), json.dumps(conf)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=self.log, text=True, env=dict(os.environ, SPARK_LOCAL_IP="127.0.0.1", TZ="UTC"), cwd=log.parent)
-        ready = self.process.stdout.readline()
-        assert ready, "Spark did not start: " + log.read_text()[-2000:]
+        return conf | {f"spark.sql.catalog.keys{k}": v for k, v in (catalog | keys).items()}
+
+    def append(self, table, query):
+        """By the DataFrame API."""
+        return self.sql({"append": table, "query": query})
 
     def sql(self, *statements):
-        """The last statement's rows as tuples; self.columns has their names."""
+        """The last statement's rows as tuples; self.columns has their names, self.seconds the time it took."""
         for s in statements:
             self.process.stdin.write(json.dumps(s) + "\n")
             self.process.stdin.flush()
             answer = json.loads(self.process.stdout.readline())
             if "error" in answer:
                 raise SparkError(answer["error"])
-        self.columns = answer["columns"]
+        self.columns, self.seconds = answer["columns"], answer["seconds"]
         return [tuple(r) for r in answer["rows"]]
 
     def fails(self, statement):
