@@ -168,6 +168,8 @@ static Status create_as(Run *r, const SvcCall *call, SvcNewTable *nt, int64_t *r
     vec_push(r->a, &commit.requirements, ((IceRequirement){ .kind = RQ_CREATE }));
     if (s == OK)
         s = svc_table_commit(call, &commit, &made, err);
+    for (size_t i = 0; s == OK && i < files.n; i++)
+        vec_push(r->a, &r->written, files.p[i].file.path);
     if (s != OK) {
         lake_discard(r->svc->lake, &files);
         lake_discard_written(r->svc->lake, &written);
@@ -202,8 +204,11 @@ Status do_create_table(Run *r, Rows *rows, Error *err)
         return ddl_replace_table(r, &call, &nt, err);
     if (there)
         return FAIL(err, E_EXISTS, "[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create table or view " STR_FMT " because it already exists.", STR_ARG(name_display(r->a, &name)));
-    if (r->st->query)
-        return create_as(r, &call, &nt, &n, err);
+    if (r->st->query) {
+        TRY(create_as(r, &call, &nt, &n, err));
+        rows->changed = n;
+        return OK;
+    }
     return svc_table_create(&call, &nt, &made, err);
 }
 
@@ -280,6 +285,8 @@ Status ddl_replace_table(Run *r, const SvcCall *call, SvcNewTable *nt, Error *er
     Status s = ice_change_prepare(r->a, r->svc->store, next, &ch, clock_ms(), &commit.updates, &ignored, &written, err);
     if (s == OK)
         s = svc_table_commit(call, &commit, &made, err);
+    for (size_t i = 0; s == OK && i < files.n; i++)
+        vec_push(r->a, &r->written, files.p[i].file.path);
     if (s != OK) {
         lake_discard(r->svc->lake, &files);
         lake_discard_written(r->svc->lake, &written);

@@ -33,6 +33,8 @@ Status dml_commit(Dml *d, Error *err)
         s = lake_commit(d->r->svc->lake, d->r->a, &d->table, &d->change, NULL, 0, &next, err);
     if (s != OK)
         lake_discard(d->r->svc->lake, &d->files);                                       /* (2) */
+    for (size_t i = 0; s == OK && i < d->files.n; i++)
+        vec_push(d->r->a, &d->r->written, d->files.p[i].file.path);
     return s;
 }
 

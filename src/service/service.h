@@ -56,7 +56,8 @@ NODISCARD Status service_start(Service *s, Error *err);
 /* ---- sessions ------------------------------------------------------------------------------------------------------- */
 
 typedef struct Session Session;
-typedef struct SessionOptions { Principal principal; Dialect dialect; Str database, application; const Props *settings; } SessionOptions;
+/* namespace: where names without one are looked up; empty: the dialect's own (Trino sessions alone). */
+typedef struct SessionOptions { Principal principal; Dialect dialect; Str database, namespace, application; const Props *settings; } SessionOptions;
 NODISCARD Status session_open(Service *s, const SessionOptions *o, Session **ret, Error *err);
 void session_close(Session *ss);
 void session_cancel(Session *ss);                       /* any thread */
@@ -72,6 +73,9 @@ const RowColumn *rows_col(const Rows *r, size_t i);
 /* *has 0 at the end; cells live until the next call. */
 NODISCARD Status rows_next(Rows *r, Arena *a, Value *cells, int *has, Error *err);
 Str rows_tag(Rows *r, Arena *a, int64_t nrows);         /* the command tag */
+/* What the statement read (known when it has begun) and, when it has ended, wrote: rows changed (-1: it changes none) and data files committed. */
+typedef struct RowsWork { int64_t bytes, rows, files, changed; const StrVec *written; } RowsWork;
+RowsWork rows_work(const Rows *r);
 const Stmt *rows_copy(const Rows *r);                   /* the COPY statement, NULL for others */
 /* DEALLOCATE, DISCARD: prepared statements are the door's, which drops the one of that name, all when it is empty. */
 bool rows_forgets(const Rows *r, Str *name);

@@ -26,6 +26,8 @@ Status session_open(Service *s, const SessionOptions *o, Session **ret, Error *e
     ss->application = str_dup(a, o->application);
     ss->catalog_name = o->dialect == DIALECT_TRINO ? S("awsdatacatalog") : S("glue_catalog");
     ss->namespace = o->dialect == DIALECT_POSTGRES ? S("public") : S("default");
+    if (o->dialect == DIALECT_TRINO && o->namespace.n)
+        ss->namespace = str_dup(a, o->namespace);
     for (size_t i = 0; o->settings && i < o->settings->n; i++) {
         Status st = session_set(ss, o->settings->p[i].key, o->settings->p[i].value, err);
         if (st != OK) {
@@ -263,6 +265,18 @@ Status session_run(Session *ss, Batch *b, size_t i, const Value *params, size_t 
 size_t rows_ncols(const Rows *r) { return r->columns.n; }
 const RowColumn *rows_col(const Rows *r, size_t i) { return &r->columns.p[i]; }
 const Stmt *rows_copy(const Rows *r) { return r->copy; }
+
+RowsWork rows_work(const Rows *r)
+{
+    RowsWork w = { .changed = r->changed, .written = &r->run.written };
+
+    for (size_t i = 0; i < r->run.scanned.n; i++) {
+        w.bytes += r->run.scanned.p[i].bytes;
+        w.rows += r->run.scanned.p[i].rows;
+        w.files += r->run.scanned.p[i].files;
+    }
+    return w;
+}
 
 bool rows_forgets(const Rows *r, Str *name)
 {

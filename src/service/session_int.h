@@ -48,6 +48,7 @@ typedef struct Run {
     VEC(LakeRelation) relations;
     VEC(Prune) prunes;
     VEC(Scanned) scanned;
+    StrVec written;                   /* data files that the statement committed */
 } Run;
 
 struct Rows {
