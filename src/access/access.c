@@ -5,7 +5,7 @@
  * principal's own rights.  So whoever may reach a managed view at all reads the same words at every door.
  * Invariants: (1) nothing but the run of a managed view passes its protection; (2) a scope matches at '/' boundaries only;
  * (3) an object is judged by the relation that owns its location now, not by the rights that were current when a key was vended. */
-#include "access/access_int.h"
+#include "access/iam_int.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@ Access *access_new(Catalog *c)
     x->catalog = c;
     pthread_mutex_init(&x->lock, NULL);
     x->a = arena_create();
+    x->iam = iam_new();
     return x;
 }
 
@@ -27,7 +28,14 @@ void access_free(Access *x)
         return;
     pthread_mutex_destroy(&x->lock);
     arena_destroy(x->a);
+    iam_free(x->iam);
     free(x);
+}
+
+void access_set_bucket_policy(Access *x, AccessBucketPolicy of, void *ctx)
+{
+    x->bucket_policy = of;
+    x->bucket_ctx = ctx;
 }
 
 static Str account_arn(Arena *a, const Access *x, const char *who)
@@ -37,7 +45,7 @@ static Str account_arn(Arena *a, const Access *x, const char *who)
 
 Principal access_root(Arena *a, const Access *x)
 {
-    return (Principal){ .kind = PR_ROOT, .arn = account_arn(a, x, "root") };
+    return (Principal){ .kind = PR_ROOT, .arn = account_arn(a, x, "root"), .user_id = cat_account(x->catalog) };
 }
 
 Str principal_owner(const Principal *p) { return p->role_arn.n ? p->role_arn : p->arn; }
@@ -234,16 +242,6 @@ static Status system_check(const Principal *p, const Ask *ask, const CatRelation
     return FAIL(err, E_DENIED, "a refresh run may write its own view only, not for %s", ask->api);
 }
 
-static Status rights_check(const Principal *p, const Ask *ask, const CatRelation *r, Error *err)
-{
-    switch (p->kind) {
-    case PR_ROOT: return OK;
-    case PR_SYSTEM: return system_check(p, ask, r, err);
-    case PR_USER: case PR_ROLE: break;
-    }
-    return FAIL(err, E_DENIED, STR_FMT " is not authorized to perform %s: no policy allows it", STR_ARG(p->arn), ask->api);
-}
-
 Status access_check(Access *x, Arena *a, const Principal *p, const Ask *ask, Error *err)
 {
     CatRelation r = {0};
@@ -257,5 +255,7 @@ Status access_check(Access *x, Arena *a, const Principal *p, const Ask *ask, Err
     if (known)
         TRY(protection_check(x, a, p, ask, &r, err));
     TRY(bucket_check(x, a, ask, err));
-    return rights_check(p, ask, known ? &r : NULL, err);
+    if (p->kind == PR_SYSTEM)
+        return system_check(p, ask, known ? &r : NULL, err);
+    return rights_check(x, a, p, ask, known ? &r : NULL, err);
 }

@@ -13,6 +13,9 @@
 typedef struct Access Access;
 Access *access_new(Catalog *c);
 void access_free(Access *x);
+/* Text of a bucket's policy, "" when it has none or does not exist. Set once, before the first question. */
+typedef Status (*AccessBucketPolicy)(void *ctx, Arena *a, Str bucket, Str *ret, Error *err);
+void access_set_bucket_policy(Access *x, AccessBucketPolicy of, void *ctx);
 
 typedef enum { PR_ROOT, PR_USER, PR_ROLE, PR_SYSTEM } PrincipalKind;
 typedef struct Principal {
@@ -22,19 +25,24 @@ typedef struct Principal {
     Str user_id;                      /* AIDA…, AROA…:session; the account for root */
     Str key_id;
     Json *scope;                      /* a vended session: {"prefixes": ["s3://b/t/"], "write": true}; NULL: the principal's own rights */
-    Json *session;                    /* an STS session: {"policy", "policy_arns", "tags", "issued_ms", "expires_ms", "session_name", "role_id" …}; NULL: none */
+    Json *session;                    /* an STS session: {"kind": "role"|"token"|"federated", "role_arn", "role_id", "name", "policy", "policy_arns", "tags", "transitive",
+                                         "source_identity", "issuer", "issued_ms", "expires_ms"}; NULL: none */
     Str source_ip;                    /* filled by the door; empty: unknown */
     int64_t system_relation;          /* PR_SYSTEM: the one view that this run may write */
 } Principal;
 /* Who a view or table is made by, for records: the role behind a session, else the principal itself. */
 Str principal_owner(const Principal *p);
 Principal principal_dup(Arena *a, const Principal *p);
+/* What a key made for this principal carries in CatKey.scope; NULL: nothing. */
+Json *principal_scope(Arena *a, const Principal *p);
 
 Principal access_root(Arena *a, const Access *x);
 Principal access_system(Arena *a, const Access *x, int64_t relation_id);
 
 /* Who signs with this key: its secret and principal. E_AUTH, err->kind InvalidAccessKeyId | ExpiredToken | InvalidToken (the token is not the key's). */
 NODISCARD Status access_by_key(Access *x, Arena *a, Str key_id, Str session_token, Str *secret, Principal *ret, Error *err);
+/* The same where the protocol has no place for a token: the secret alone proves who it is (SQL). */
+NODISCARD Status access_by_key_alone(Access *x, Arena *a, Str key_id, Str *secret, Principal *ret, Error *err);
 
 /* Credentials for the objects under these prefixes, until `seconds` from now. */
 NODISCARD Status access_vend(Access *x, Arena *a, const Principal *p, const StrVec *prefixes, int write_too, int64_t seconds, CatKey *ret, Error *err);
@@ -50,10 +58,13 @@ typedef struct Ask {
     Action action;
     const char *api;                  /* the operation's own name for messages: "s3:PutObject", "INSERT", "glue:UpdateTable" */
     const char *iam;                  /* the IAM action to ask for; NULL: what `action` on this subject means (glue:GetTable, s3tables:PutTableData, s3:PutObject …) */
+    uint32_t lf;                      /* Lake Formation's permissions to ask for (lakeformation.h); 0: what `action` means */
     const Props *context;             /* more condition keys: "s3:prefix"; NULL: none */
     const CatRelation *relation;      /* for tables and views */
     Str catalog, namespace, name;     /* for namespaces, and for names that do not exist yet */
     Str bucket, key;                  /* for objects: as resolved, never as text of a path */
+    int storage;                      /* 1: firn itself reads or writes the relation's files for the caller (SQL), who needs rights on them as well */
+    int quiet;                        /* 1: a refusal is no event (what a listing leaves out) */
 } Ask;
 
 /* One evaluator for all doors, in this order: the scope of vended credentials; protection of managed views; IAM (iam.h: identity, boundary, session,

@@ -21,6 +21,20 @@ struct Access {
     Arena *a;
     Map vended;                        /* by what was asked for */
     int64_t swept_ms;                  /* when ended sessions were last forgotten */
+    struct Iam *iam;
+    AccessBucketPolicy bucket_policy;
+    void *bucket_ctx;
+    pthread_mutex_t lf_lock;           /* Lake Formation's documents: read, changed and written by one at a time */
 };
+
+/* Lake Formation's answer to the question, after IAM's yes; `relation` is what an object belongs to, or NULL. */
+NODISCARD Status lf_check(Access *x, Arena *a, const Principal *p, const Ask *ask, const CatRelation *relation, Error *err);
+
+/* IAM's answer to the question; `relation` as for lf_check. */
+NODISCARD Status rights_check(Access *x, Arena *a, const Principal *p, const Ask *ask, const CatRelation *relation, Error *err);
+
+/* ---- session.c */
+CatKey session_key(Arena *a, Str principal, Json *scope, int64_t seconds);
+Str session_random(Arena *a, const char *alphabet, size_t n);
 
 #endif

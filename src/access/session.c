@@ -3,7 +3,7 @@
  *
  * A session is a key in the catalog with a token and an end, so it outlives a restart.  Its principal is the one that asked for it:
  * what that principal may not do, the session may not either. */
-#include "access/access_int.h"
+#include "access/iam_int.h"
 
 #include <stdio.h>
 
@@ -14,11 +14,20 @@ static Status no_key(Error *err, const char *kind, const char *message)
     return s;
 }
 
+static Str account_of(Str arn)
+{
+    Str rest = arn;
+    for (int i = 0; i < 4; i++)
+        str_cut(rest, ':', &(Str){0}, &rest);
+    str_cut(rest, ':', &rest, &(Str){0});
+    return rest;
+}
+
 static PrincipalKind kind_of(const CatKey *k)
 {
     if (str_ends(k->principal, S(":root")))
         return PR_ROOT;
-    return str_find(k->principal, S(":user/")) >= 0 ? PR_USER : PR_ROLE;
+    return str_find(k->principal, S(":assumed-role/")) >= 0 ? PR_ROLE : PR_USER;
 }
 
 static Status check_token(const CatKey *k, Str token, Error *err)
@@ -28,7 +37,40 @@ static Status check_token(const CatKey *k, Str token, Error *err)
     return no_key(err, "InvalidToken", "The provided token is malformed or otherwise invalid: it does not belong to this access key.");
 }
 
-Status access_by_key(Access *x, Arena *a, Str key_id, Str session_token, Str *secret, Principal *ret, Error *err)
+static void fill(Arena *a, const CatKey *k, Principal *ret)
+{
+    *ret = (Principal){ .kind = kind_of(k), .arn = k->principal, .key_id = k->id, .session = json_get(k->scope, "session") };
+    if (json_get(k->scope, "prefixes"))
+        ret->scope = k->scope;
+    ret->role_arn = json_get_str(ret->session, "role_arn", (Str){0});
+    if (ret->kind == PR_ROLE)
+        ret->user_id = str_fmt(a, STR_FMT ":" STR_FMT, STR_ARG(json_get_str(ret->session, "role_id", (Str){0})), STR_ARG(json_get_str(ret->session, "name", (Str){0})));
+    else if (ret->kind == PR_ROOT)
+        ret->user_id = account_of(ret->arn);
+}
+
+/* Keys of a user or role that is gone are as if they did not exist. A user's id is read with it. */
+static Status still_there(Access *x, Arena *a, Principal *p, Error *err)
+{
+    const char *why;
+    Str issuer = json_get_str(p->session, "issuer", p->arn);
+    Entity *e = NULL;
+
+    if (p->kind == PR_ROOT || str_ends(issuer, S(":root")))
+        return OK;
+    pthread_mutex_lock(&x->iam->lock);
+    Status s = iam_entity(x, p->kind == PR_ROLE ? IAM_ROLE : IAM_USER, iam_name_of(p->kind == PR_ROLE ? p->role_arn : issuer), &e, err);
+    bool over = s == OK && iam_session_over(p, e, &why);
+    if (s == OK && p->kind == PR_USER)
+        p->user_id = str_dup(a, e->id);
+    pthread_mutex_unlock(&x->iam->lock);
+    TRY(s);
+    if (over)
+        return no_key(err, "InvalidAccessKeyId", "The security token included in the request is invalid: its user or role no longer exists.");
+    return OK;
+}
+
+static Status by_key(Access *x, Arena *a, Str key_id, const Str *session_token, Str *secret, Principal *ret, Error *err)
 {
     CatKey k = {0};
     Status s = cat_key_get(x->catalog, a, key_id, &k, err);
@@ -36,17 +78,36 @@ Status access_by_key(Access *x, Arena *a, Str key_id, Str session_token, Str *se
     if (s == E_NOT_FOUND || (s == OK && !k.active))
         return no_key(err, "InvalidAccessKeyId", "The AWS access key Id you provided does not exist in our records.");
     TRY(s);
-    TRY(check_token(&k, session_token, err));
+    if (session_token)
+        TRY(check_token(&k, *session_token, err));
     if (k.expires_ms > 0 && k.expires_ms <= clock_ms())
         return no_key(err, "ExpiredToken", "The provided token has expired.");
     *secret = k.secret;
-    *ret = (Principal){ .kind = kind_of(&k), .arn = k.principal, .key_id = k.id, .scope = k.scope };
-    return OK;
+    fill(a, &k, ret);
+    return still_there(x, a, ret, err);
+}
+
+Status access_by_key(Access *x, Arena *a, Str key_id, Str session_token, Str *secret, Principal *ret, Error *err)
+{
+    return by_key(x, a, key_id, &session_token, secret, ret, err);
+}
+
+Status access_by_key_alone(Access *x, Arena *a, Str key_id, Str *secret, Principal *ret, Error *err)
+{
+    return by_key(x, a, key_id, NULL, secret, ret, err);
+}
+
+Json *principal_scope(Arena *a, const Principal *p)
+{
+    Json *scope = p->scope ? json_copy(a, p->scope) : json_object(a);
+    if (p->session)
+        json_set(a, scope, "session", p->session);
+    return json_len(scope) ? scope : NULL;
 }
 
 /* ---- vending --------------------------------------------------------------------------------------------------------- */
 
-static Str random_text(Arena *a, const char *alphabet, size_t n)
+Str session_random(Arena *a, const char *alphabet, size_t n)
 {
     unsigned char *p = arena_alloc(a, n + 1);
     size_t size = strlen(alphabet);                       /* 32 or 64: no bias */
@@ -68,14 +129,14 @@ static Json *scope_of(Arena *a, const StrVec *prefixes, int write_too)
     return scope;
 }
 
-static CatKey new_session(Arena *a, const Principal *p, Json *scope, int64_t seconds)
+CatKey session_key(Arena *a, Str principal, Json *scope, int64_t seconds)
 {
     static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
     static const char mixed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     int64_t now = clock_ms();
 
-    return (CatKey){ .id = str_cat(a, S("ASIA"), random_text(a, upper, 16)), .secret = random_text(a, mixed, 40),
-                     .token = random_text(a, mixed, 64), .principal = str_dup(a, p->arn), .created_ms = now,
+    return (CatKey){ .id = str_cat(a, S("ASIA"), session_random(a, upper, 16)), .secret = session_random(a, mixed, 40),
+                     .token = session_random(a, mixed, 64), .principal = str_dup(a, principal), .created_ms = now,
                      .expires_ms = now + seconds * 1000, .scope = scope, .active = 1 };
 }
 
@@ -137,11 +198,13 @@ Status access_vend(Access *x, Arena *a, const Principal *p, const StrVec *prefix
     if (seconds < 1 || seconds > VEND_SECONDS_MAX)
         return FAIL(err, E_INVALID, "credentials are vended for 1 to %d seconds", VEND_SECONDS_MAX);
     Json *scope = scope_of(a, prefixes, write_too);
+    if (p->session)
+        json_set(a, scope, "session", p->session);
     Str ask = str_fmt(a, STR_FMT " %lld " STR_FMT, STR_ARG(p->arn), (long long)seconds, STR_ARG(json_text(a, scope)));
     if (still_good(x, a, remembered(x, a, ask), seconds, ret))
         return OK;
     sweep(x);
-    CatKey k = new_session(a, p, scope, seconds);
+    CatKey k = session_key(a, p->arn, scope, seconds);
     TRY(cat_key_put(x->catalog, &k, err));
     remember(x, ask, k.id);
     *ret = k;

@@ -243,7 +243,7 @@ int cmd_sql(Config *c, Args *args)
         else if ((v = args_value(args, "--format")))
             cl.form = strcmp(v, "csv") == 0 ? FORM_CSV : strcmp(v, "json") == 0 ? FORM_JSON : FORM_TABLE;
         else if ((v = args_value(args, "--as")))
-            return usage_error("sql: --as needs roles, which are not in this version yet");
+            vec_push(c->a, &conf, str_fmt(c->a, "firn.role=%s", v));
         else
             return usage_error("sql: unknown argument '%s'", args->v[args->at]);
     }

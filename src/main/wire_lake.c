@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wire_lake.c - S3's questions answered by access/. */
+#include "access/iam.h"
 #include "main/wire.h"
 
 static Status s3_secret(void *ctx, Arena *a, const SigClaim *c, Str *secret, void **principal, Error *err)
@@ -8,7 +9,9 @@ static Status s3_secret(void *ctx, Arena *a, const SigClaim *c, Str *secret, voi
     Principal *p = arena_new(a, Principal);
 
     *principal = p;
-    return access_by_key(d->svc->access, a, c->access_key, c->session_token, secret, p, err);
+    TRY(access_by_key(d->svc->access, a, c->access_key, c->session_token, secret, p, err));
+    iam_used(d->svc->access, p, S("s3"), c->region);
+    return OK;
 }
 
 static Action action_of(const char *name)
@@ -36,12 +39,23 @@ static Status s3_allow(void *ctx, Arena *a, void *principal, const char *action,
     return access_check(d->svc->access, a, principal, &ask, err);
 }
 
+static Status bucket_policy(void *ctx, Arena *a, Str bucket, Str *ret, Error *err)
+{
+    Service *svc = ctx;
+    BucketInfo b = {0};
+    Status s = store_bucket_get(svc->store, a, bucket, &b, err);
+
+    *ret = s == OK ? s3_bucket_policy(a, b.config) : (Str){0};
+    return s == E_NOT_FOUND ? OK : s;
+}
+
 Status lake_open_door(LakeDoor *d, Service *svc, int auth_off, Error *err)
 {
-    S3DoorOptions so = { .store = svc->store, .region = cat_region(svc->catalog), .owner_id = cat_account(svc->catalog), .owner_name = cat_account(svc->catalog) };
+    S3DoorOptions so = { .store = svc->store, .region = cat_region(svc->catalog), .owner_id = cat_account(svc->catalog), .owner_name = cat_account(svc->catalog), .domain = svc->options.lake_domain };
     RestOptions ro = { .svc = service_ctx(svc), .auth_off = auth_off };
 
     *d = (LakeDoor){ .svc = svc };
+    access_set_bucket_policy(svc->access, bucket_policy, svc);
     so.hooks = (S3Hooks){ .ctx = d, .secret = s3_secret, .allow = s3_allow };
     d->s3 = s3_door_new(&so);
     d->rest = rest_new(&ro);
@@ -61,7 +75,9 @@ void lake_handle(void *ctx, HttpRequest *r, HttpAnswer *ret)
 {
     LakeDoor *d = ctx;
 
-    if (str_eq(r->path, S("/iceberg")) || str_starts(r->path, S("/iceberg/")))
+    if (s3_host_bucket(r, d->svc->options.lake_domain).n)
+        s3_handle(d->s3, r, ret);
+    else if (str_eq(r->path, S("/iceberg")) || str_starts(r->path, S("/iceberg/")))
         rest_handle(d->rest, r, ret);
     else if (!aws_doors_handle(d, r, ret))
         s3_handle(d->s3, r, ret);

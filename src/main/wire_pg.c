@@ -3,6 +3,7 @@
  *
  * A prepared statement keeps its parsed batch in an arena of its own; a run's rows keep theirs.  User = access key id, password = its
  * secret; with sql.trust_local the users materialize and firn are the account root, from loopback. */
+#include "access/iam.h"
 #include "main/wire.h"
 
 #include <stdio.h>
@@ -19,12 +20,12 @@ static Status pg_secret(void *ctx, Arena *a, const PgLogin *l, Str *secret, int 
         *trust = 1;
         return OK;
     }
-    return access_by_key(w->svc->access, a, l->user, props_get(&l->options, S("firn.session_token"), (Str){0}), secret, &ignored, err);
+    return access_by_key_alone(w->svc->access, a, l->user, secret, &ignored, err);
 }
 
 static void start_settings(Arena *a, const PgLogin *l, Props *ret)
 {
-    static const char *const not_settings[] = { "user", "database", "replication", "options", "firn.session_token" };
+    static const char *const not_settings[] = { "user", "database", "replication", "options", "firn.role" };
     for (size_t i = 0; i < l->options.n; i++) {
         bool skip = false;
         for (size_t k = 0; k < COUNT_OF(not_settings); k++)
@@ -32,6 +33,20 @@ static void start_settings(Arena *a, const PgLogin *l, Props *ret)
         if (!skip)
             props_set(a, ret, l->options.p[i].key, l->options.p[i].value);
     }
+}
+
+/* firn.role: the session acts as that role, as a Glue job of it would. */
+static Status take_role(PgWire *w, Arena *a, const PgLogin *l, Principal *p, Error *err)
+{
+    Str role = props_get(&l->options, S("firn.role"), (Str){0});
+    Principal taken = {0};
+
+    if (!role.n)
+        return OK;
+    TRY(iam_pass_role(w->svc->access, a, p, role, "glue.amazonaws.com", err));
+    TRY(iam_assume_service(w->svc->access, a, role, "glue.amazonaws.com", S("firn-sql"), &taken, err));
+    *p = taken;
+    return OK;
 }
 
 static Status pg_open(void *ctx, const PgLogin *l, void **session, Error *err)
@@ -49,7 +64,8 @@ static Status pg_open(void *ctx, const PgLogin *l, void **session, Error *err)
     if (trust)
         o.principal = access_root(a, w->svc->access);
     else
-        TRY(access_by_key(w->svc->access, a, l->user, props_get(&l->options, S("firn.session_token"), (Str){0}), &secret, &o.principal, err));
+        TRY(access_by_key_alone(w->svc->access, a, l->user, &secret, &o.principal, err));
+    TRY(take_role(w, a, l, &o.principal, err));
     start_settings(a, l, &settings);
     o.settings = &settings;
     TRY(session_open(w->svc, &o, &ss, err));

@@ -347,6 +347,6 @@ Printer run_printer(Run *r) { return (Printer){ .ctx = r, .table = print_table }
 
 Status run_ask(Run *r, Action action, const char *api, const CatRelation *rel, Error *err)
 {
-    Ask ask = { .action = action, .api = api, .relation = rel, .catalog = rel->catalog, .namespace = rel->namespace, .name = rel->name };
+    Ask ask = { .action = action, .api = api, .relation = rel, .catalog = rel->catalog, .namespace = rel->namespace, .name = rel->name, .storage = 1 };
     return access_check(r->svc->access, r->a, &r->ss->principal, &ask, err);
 }

@@ -144,8 +144,9 @@ static void add_relation(Gather *g, Str schema, const CatRelation *rel)
 {
     PgCatRelation o = { 0 };
     Error denied;
+    Ask ask = { .action = ACT_READ_METADATA, .api = "pg_catalog", .relation = rel, .quiet = 1 };
 
-    if (run_ask(g->r, ACT_READ_METADATA, "pg_catalog", rel, &denied) != OK)
+    if (access_check(g->r->svc->access, g->r->a, &g->r->ss->principal, &ask, &denied) != OK)
         return;
     if (g->objects->relations.n < OBJECTS_READ)
         o = *described(g, rel);

@@ -4,9 +4,12 @@
  * DIR/catalog.db, store/, spill/, credentials (0600), evidence.key, lock.  One process a folder: the lock is an flock on DIR/lock, whose text
  * is the owner's pid.  Half-done work is found by the rooms as they open: temporary files by store/, dead runs by refresh/. */
 #include "service/service.h"
+#include "access/iam.h"
 #include "sched/sched.h"
 #include "service/ddl_int.h"
+#include "catalog/logs.h"
 #include "service/guard.h"
+#include "service/notices.h"
 #include "service/pgcatalog.h"
 #include "service/reset.h"
 #include "service/watch.h"
@@ -136,6 +139,7 @@ static Status open_rooms(Service *s, Arena *a, Error *err)
     DuckOptions dopt = { .memory_limit = o->memory_limit, .temp_dir = str_fmt(a, STR_FMT "/spill", STR_ARG(o->dir)), .threads = o->threads };
 
     TRY_CTX(cat_open(str_fmt(a, STR_FMT "/catalog.db", STR_ARG(o->dir)), o->account, o->region, &s->catalog, err), err, "catalog");
+    TRY(logs_open(str_fmt(a, STR_FMT "/logs.db", STR_ARG(o->dir)), &s->logs, err));
     TRY_CTX(store_open_local(&so, &s->store, err), err, "object store");
     TRY_CTX(duck_open(&dopt, &s->engine, err), err, "engine");
     s->access = access_new(s->catalog);
@@ -144,6 +148,9 @@ static Status open_rooms(Service *s, Arena *a, Error *err)
     s->lake = lake_new(s->catalog, s->store, &hooks);
     o->refresher.full_keeps_broken = o->aws_compat;
     s->refresher = refresher_new(s->lake, s->engine, &o->refresher);
+    s->notices = notices_new(s, o->webhook);
+    RefreshHooks told = notices_hooks(s->notices);
+    refresher_hooks(s->refresher, &told);
     s->watch = watch_new();
     TRY_CTX(install_pg_catalog(s, err), err, "pg_catalog");
     TRY(root_key(s, a, err));
@@ -179,6 +186,7 @@ Status service_start(Service *s, Error *err)
 {
     TRY(refresh_recover(s->refresher, err));
     TRY(sched_start(s->refresher, s->catalog, NULL, &s->scheduler, err));
+    TRY(notices_start(s->notices, err));
     return guard_start(s->guard, err);
 }
 
@@ -190,12 +198,14 @@ void service_close(Service *s)
         return;
     sched_stop(s->scheduler);
     guard_free(s->guard);
+    notices_free(s->notices);
     watch_free(s->watch);
     refresher_free(s->refresher);
     lake_free(s->lake);
     access_free(s->access);
     duck_close(s->engine);
     store_close(s->store);
+    logs_close(s->logs);
     cat_close(s->catalog);
     file_closep(&box->lock);
     arena_destroy(box->arena);
@@ -206,7 +216,9 @@ Status service_reset(Service *s, Error *err)
     CLEANUP(arena_destroyp) Arena *a = arena_create();
 
     TRY(cat_reset(s->catalog, err));
+    iam_forget(s->access);
     TRY(store_reset(s->store, err));
+    TRY(logs_reset(s->logs, err));
     TRY(ensure_bucket(s, err));
     return ensure_default(s, a, err);
 }

@@ -87,7 +87,7 @@ static Status new_session(RestCall *c, const Principal *p, const CatKey *parent,
     Str random = random_token(c->a, 32);
     CatKey k = { .id = str_cat(c->a, S("ASIA"), str_upper(c->a, random_token(c->a, 8))), .secret = random_token(c->a, 20),
                  .token = str_fmt(c->a, STR_FMT "." STR_FMT, STR_ARG(parent->id), STR_ARG(random)), .principal = p->arn, .created_ms = clock_ms(), .expires_ms = until_ms,
-                 .scope = p->scope, .active = 1 };
+                 .scope = principal_scope(c->a, p), .active = 1 };
 
     TRY(cat_key_put(c->d->o.svc.catalog, &k, err));
     *token = str_fmt(c->a, STR_FMT "." STR_FMT, STR_ARG(k.id), STR_ARG(k.token));
