@@ -13,6 +13,7 @@ const ConfigKey config_keys[] = {
     { "account", "123456789012", "AWS account id in ARNs and catalog ids; fixed at first start", NULL },
     { "region", "us-east-1", "region in ARNs", NULL },
     { "lake", "127.0.0.1:9090", "address of the lake door: S3, Iceberg REST", NULL },
+    { "lake.domain", "", "domain below which hosts are buckets (<bucket>.<domain>); empty: path style only", NULL },
     { "sql", "127.0.0.1:6875", "address of the SQL door: PostgreSQL wire protocol", NULL },
     { "manage", "127.0.0.1:9091", "address of the manage door: health, metrics", NULL },
     { "warehouse", "warehouse", "bucket of the account's catalog; made at start", NULL },
@@ -32,6 +33,8 @@ const ConfigKey config_keys[] = {
     { "memory_limit", "", "memory of the engine, as 4GB; empty: 60 % of the machine", NULL },
     { "threads", "0", "threads of the engine; 0: as many as processors", NULL },
     { "schedule.minimum", "600", "least seconds between scheduled refreshes of a view; not below 60", NULL },
+    { "events.webhook", "", "URL that gets every notice of a refresh by POST; empty: none", NULL },
+    { "maintenance.interval", "3600", "seconds between rounds of maintenance of tables in table buckets; 0: off", NULL },
     { "scrub.rate", "10485760", "bytes a second re-read to check files of managed views; 0: off", NULL },
     { "refresh.full_share", "0.5", "share of changed source rows beyond which a refresh is full", NULL },
     { "refresh.rewrite_rows", "50000", "views of up to this many rows are written anew at each change, without delete files", NULL },
@@ -134,8 +137,11 @@ void config_service(const Config *c, ServiceOptions *o)
                            .root_key_id = config_get(c, "root.access_key_id"), .root_secret = config_get(c, "root.secret_access_key"),
                            .statement_timeout_ms = config_int(c, "statement_timeout"), .scrub_bytes_s = config_int(c, "scrub.rate"),
                            .schedule_minimum_s = max_i64(60, config_int(c, "schedule.minimum")) };
+    o->lake_domain = config_get(c, "lake.domain");
+    o->upkeep_s = max_i64(0, config_int(c, "maintenance.interval"));
     o->aws_compat = config_on(c, "aws_compat");
     o->lf_defaults = config_get(c, "lakeformation.default_permissions");
+    o->webhook = config_get(c, "events.webhook");
     if (!str_to_f64(config_get(c, "refresh.full_share"), &o->refresher.full_share))
         o->refresher.full_share = 0.5;
     o->refresher.rewrite_rows = max_i64(1, config_int(c, "refresh.rewrite_rows"));

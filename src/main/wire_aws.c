@@ -2,11 +2,13 @@
 /* wire_aws.c - AWS's services on the lake door: which there are, and whose a request is. */
 #include "main/wire.h"
 
+#include "door/s3tables/s3tablesdoor.h"
+
 typedef Status (*OpenDoor)(Service *svc, AwsMount *ret, Error *err);
 
 /* One line a service. */
 static const OpenDoor doors[] = {
-    NULL,
+    s3tables_open,
 };
 
 Status aws_open_doors(LakeDoor *d, Error *err)

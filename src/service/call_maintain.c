@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* call_maintain.c - procedures that keep a table in shape: rewrite_data_files, rewrite_manifests, expire_snapshots, remove_orphan_files. */
 #include "service/call_int.h"
+#include "service/upkeep.h"
 
 enum { HOUR_MS = 3600000, ORPHAN_DEFAULT_DAYS = 3, ORPHAN_MINIMUM_HOURS = 24 };
 
@@ -293,36 +294,12 @@ Status call_rewrite_manifests(Call *c, Error *err)
     return OK;
 }
 
-typedef VEC(int64_t) Ids;
-
-/* Snapshots that materialized views read last, and the one that a view's own refresh left: incremental refresh starts from them. */
-static Status pinned_snapshots(Call *c, Ids *ret, Error *err)
-{
-    CatMviews readers = {0};
-    CatMview self;
-    Str uuid = c->table.meta->uuid;
-
-    TRY(cat_mview_readers(c->r->svc->catalog, c->r->a, uuid, &readers, err));
-    for (size_t i = 0; i < readers.n; i++)
-        for (size_t k = 0; k < json_len(readers.p[i].sources); k++) {
-            const Json *s = json_at(readers.p[i].sources, k);
-            if (str_eq(json_get_str(s, "uuid", (Str){0}), uuid) && json_get_int(s, "snapshot-id", -1) >= 0)
-                vec_push(c->r->a, ret, json_get_int(s, "snapshot-id", -1));
-        }
-    if (c->table.relation.kind != REL_MVIEW)
-        return OK;
-    TRY(cat_mview_get(c->r->svc->catalog, c->r->a, c->table.relation.id, &self, err));
-    if (self.snapshot_id)
-        vec_push(c->r->a, ret, self.snapshot_id);
-    return OK;
-}
-
 Status call_expire_snapshots(Call *c, Error *err)
 {
     const Arg *ids = call_arg(c, "snapshot_ids"), *retain = call_arg(c, "retain_last");
     IceExpire e = { .older_than_ms = call_arg(c, "older_than")->number, .now_ms = clock_ms() };
     LakeExpired done;
-    Ids pinned = {0};
+    SnapshotIds pinned = {0};
 
     if (retain->has && (retain->number < 1 || retain->number > INT32_MAX))
         return FAIL(err, E_INVALID, "Number of snapshots to retain must be at least 1, cannot be: %lld", (long long)retain->number);
@@ -331,7 +308,7 @@ Status call_expire_snapshots(Call *c, Error *err)
     e.retain_last = (int)retain->number;
     for (size_t i = 0; i < ids->longs.n; i++)
         vec_push(c->r->a, &e.ids, ids->longs.p[i]);
-    TRY(pinned_snapshots(c, &pinned, err));
+    TRY(upkeep_pinned(c->r->svc, c->r->a, &c->table, &pinned, err));
     TRY(lake_expire(c->r->svc->lake, c->r->a, &c->table, &e, pinned.p, pinned.n, &done, err));
     call_row(c, (const int64_t[]){ done.data_files, done.position_deletes, done.equality_deletes, done.manifests, done.manifest_lists, done.statistics }, 6);
     return OK;

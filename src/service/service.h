@@ -27,8 +27,11 @@ typedef struct ServiceOptions {
     int64_t statement_timeout_ms;     /* default of sessions; 0: none */
     int64_t scrub_bytes_s;            /* background re-reading of managed views' files; 0: off */
     int64_t schedule_minimum_s;
+    int64_t upkeep_s;                 /* between rounds of maintenance of table buckets; 0: off */
     int aws_compat;                   /* reproduce AWS's own behaviour (spec/glue.md 7) */
+    Str lake_domain;                  /* lake.domain: buckets as hosts below it */
     Str lf_defaults;                  /* lakeformation.default_permissions */
+    Str webhook;                      /* events.webhook; empty: none */
     RefresherOptions refresher;
 } ServiceOptions;
 
@@ -43,6 +46,7 @@ typedef struct Service {
     struct Scheduler *scheduler;      /* NULL in tools that only look */
     struct Watch *watch;              /* statement timeouts */
     struct Logs *logs;                /* CloudWatch Logs and notices */
+    struct Notices *notices;          /* runs told to the logs, the event list and the webhook */
     struct Guard *guard;              /* files of managed views: checked when changed, scrubbed */
 } Service;
 

@@ -3,6 +3,7 @@
  *
  * A table is a row of the catalog that points at a metadata file.  The file is written first and the row second, in one
  * compare-and-swap; when the second fails for sure, the file is removed again. */
+#include "service/tablebuckets.h"
 #include "service/tables_int.h"
 
 Status tables_get(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err)
@@ -32,6 +33,7 @@ Status svc_table_load(const SvcCall *c, const SvcName *name, SvcTable *ret, Erro
     TRY(tables_get(c, name, &ret->relation, err));
     TRY(tables_ask(c, ACT_READ_METADATA, &ret->relation, name, err));
     TRY(tables_ask(c, ACT_READ_DATA, &ret->relation, name, err));
+    TRY(tables_has_metadata(&ret->relation, err));
     return ice_metadata_read(c->a, c->ctx->store, ret->relation.metadata_location, &ret->metadata, err);
 }
 
@@ -66,7 +68,7 @@ static Status publish_new(const SvcCall *c, const SvcName *name, IceMetadata *m,
 
     TRY(tables_metadata_allowed(c, file, m->location, 0, err));
     TRY(ice_metadata_write(c->a, c->ctx->store, m, file, err));
-    Status s = cat_commit(c->ctx->catalog, &ch, 1, err);
+    Status s = lf_commit(c->ctx->access, c->a, c->who, &ch, 1, err);
     if (s != OK && s != E_UNKNOWN)
         (void)!store_delete(c->ctx->store, file, &ignored);
     TRY(s);
@@ -87,6 +89,7 @@ static Status plan_new(const SvcCall *c, const SvcNewTable *t, IceMetadata **ret
         TRY(tables_default_location(c, &ns, t->name.name, n.uuid, &n.location, err));
     else
         TRY(tables_location_allowed(c, n.location, 0, err));
+    TRY(tables_bucket_location(c, t->name.catalog, n.location, err));
     while (n.location.n > 1 && n.location.p[n.location.n - 1] == '/')
         n.location.n--;
     TRY(ice_metadata_new(c->a, &n, ret, err));
@@ -138,38 +141,22 @@ static void delete_files(const SvcCall *c, const StrVec *files)
     }
 }
 
-static bool has_private_bucket(const SvcCall *c, const CatRelation *r, Location *l)
-{
-    Error ignored;
-    return store_parse_location(c->a, r->location, l, &ignored) == OK && !l->file && l->key.n == 0 && str_ends(l->bucket, S("--table-s3"));
-}
-
-static void delete_bucket(const SvcCall *c, const Location *l)
-{
-    ObjectInfos all = {0};
-    Error ignored;
-
-    if (store_list_all(c->ctx->store, c->a, store_s3_uri(c->a, l->bucket, (Str){0}), &all, &ignored) != OK)
-        return;
-    for vec_each(ObjectInfo, o, &all)
-        (void)!store_delete(c->ctx->store, store_s3_uri(c->a, o->bucket, o->key), &ignored);
-    (void)!store_bucket_delete(c->ctx->store, l->bucket, &ignored);
-}
-
 Status svc_table_drop(const SvcCall *c, const SvcName *name, SvcFiles files, Error *err)
 {
     CatRelation r = {0};
     StrVec doomed = {0};
-    Location l = {0};
 
     TRY(tables_get(c, name, &r, err));
     TRY(tables_ask(c, ACT_DROP, &r, name, err));
     if (files == SVC_PURGE_FILES)
         own_files(c, &r, &doomed);
-    CatChange ch = { .kind = CH_DROP, .relation = &r };
-    TRY(cat_commit(c->ctx->catalog, &ch, 1, err));
-    if (has_private_bucket(c, &r, &l))
-        delete_bucket(c, &l);
+    Str arn = cat_relation_arn(c->ctx->catalog, c->a, &r);
+    CatChange ch[] = { { .kind = CH_DROP, .relation = &r }, { .kind = CH_DOC, .doc_kind = S(DOC_S3TABLES_POLICY), .doc_key = arn },
+                       { .kind = CH_DOC, .doc_kind = S(DOC_S3TABLES_CONFIG), .doc_key = arn },
+                       { .kind = CH_DOC, .doc_kind = S(DOC_S3TABLES_STATUS), .doc_key = arn } };
+    TRY(lf_commit(c->ctx->access, c->a, c->who, ch, svc_is_table_bucket(r.catalog) ? COUNT_OF(ch) : 1, err));
+    if (svc_is_table_bucket(r.catalog))
+        tables_drop_private_bucket(c, r.location);
     else
         delete_files(c, &doomed);
     return OK;
@@ -181,7 +168,7 @@ Status svc_table_unregister(const SvcCall *c, const SvcName *name, SvcTable *ret
     TRY(tables_ask(c, ACT_DROP, &ret->relation, name, err));
     TRY(ice_metadata_read(c->a, c->ctx->store, ret->relation.metadata_location, &ret->metadata, err));
     CatChange ch = { .kind = CH_DROP, .relation = &ret->relation, .expected = ret->relation.metadata_location };
-    return cat_commit(c->ctx->catalog, &ch, 1, err);
+    return lf_commit(c->ctx->access, c->a, c->who, &ch, 1, err);
 }
 
 /* ---- rename ---------------------------------------------------------------------------------------------------------------- */
@@ -197,7 +184,7 @@ Status svc_table_rename(const SvcCall *c, const SvcName *from, const SvcName *to
     TRY(tables_ask(c, ACT_RENAME, &r, from, err));
     TRY(tables_ask(c, ACT_CREATE, NULL, to, err));
     CatChange ch = { .kind = CH_RENAME, .relation = &r, .new_namespace = to->namespace, .new_name = to->name };
-    return cat_commit(c->ctx->catalog, &ch, 1, err);
+    return lf_commit(c->ctx->access, c->a, c->who, &ch, 1, err);
 }
 
 /* ---- register ---------------------------------------------------------------------------------------------------------------- */
@@ -222,11 +209,11 @@ static Status put_registered(const SvcCall *c, const SvcName *name, CatRelation 
     CatChange swap = { .kind = CH_SWAP, .relation = old, .next = location, .new_location = m->location };
 
     if (!old)
-        return cat_commit(c->ctx->catalog, &ch[1], 1, err);
+        return lf_commit(c->ctx->access, c->a, c->who, &ch[1], 1, err);
     ch[0].expected = swap.expected = old->metadata_location;
     if (str_eq(old->uuid, m->uuid))
-        return cat_commit(c->ctx->catalog, &swap, 1, err);
-    return cat_commit(c->ctx->catalog, ch, 2, err);
+        return lf_commit(c->ctx->access, c->a, c->who, &swap, 1, err);
+    return lf_commit(c->ctx->access, c->a, c->who, ch, 2, err);
 }
 
 Status svc_table_register(const SvcCall *c, const SvcName *name, Str metadata_location, SvcRegister how, SvcTable *ret, Error *err)
@@ -241,6 +228,8 @@ Status svc_table_register(const SvcCall *c, const SvcName *name, Str metadata_lo
     if (!over)
         TRY(tables_must_be_free(c, name, REL_TABLE, err));
     TRY(read_foreign(c, metadata_location, &ret->metadata, err));
+    if (!over)
+        TRY(tables_bucket_location(c, name->catalog, ret->metadata->location, err));
     TRY(tables_location_shareable(c, ret->metadata->location, err));
     TRY(tables_paths_allowed(c, NULL, ret->metadata, 0, err));
     TRY(put_registered(c, name, over ? &old : NULL, ret->metadata, metadata_location, err));

@@ -30,6 +30,7 @@ typedef struct SvcCall {
     Arena *a;
     const Principal *who;
     const char *api;                   /* the operation's own name in refusals: "INSERT", "glue:UpdateTable" */
+    const char *iam;                   /* the IAM action to ask for; NULL: what the verb means */
 } SvcCall;
 
 typedef struct SvcName { Str catalog, namespace, name; } SvcName;

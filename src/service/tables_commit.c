@@ -51,6 +51,7 @@ static Status read_base(const SvcCall *c, Pending *p, Error *err)
     TRY(tables_ask(c, p->commit->as, &p->relation, &p->commit->name, err));
     if (p->commit->as == ACT_ALTER_PROPERTIES)
         TRY(only_properties(p->commit, err));
+    TRY(tables_has_metadata(&p->relation, err));
     return ice_metadata_read(c->a, c->ctx->store, p->relation.metadata_location, &p->base, err);
 }
 
@@ -122,6 +123,8 @@ static Status plan(const SvcCall *c, Pending *p, Error *err)
         return OK;
     p->changed = 1;
     if (!p->exists || !str_eq(p->next->location, p->base->location))
+        TRY(tables_bucket_location(c, p->commit->name.catalog, p->next->location, err));
+    if (!p->exists || !str_eq(p->next->location, p->base->location))
         TRY(tables_location_allowed(c, p->next->location, p->relation.id, err));
     TRY(tables_paths_allowed(c, p->exists ? p->base : NULL, p->next, p->relation.id, err));
     TRY(snapshots_inside(c, p, err));
@@ -170,7 +173,7 @@ static Status swap_all(const SvcCall *c, Pending *ps, size_t n, Error *err)
     for (size_t i = 0; i < n; i++)
         if (ps[i].changed)
             changes[k++] = change_of(c, &ps[i]);
-    return k > 0 ? cat_commit(c->ctx->catalog, changes, k, err) : OK;
+    return k > 0 ? lf_commit(c->ctx->access, c->a, c->who, changes, k, err) : OK;
 }
 
 /* One attempt. *lost: somebody else was faster, nothing is changed, another attempt may do. */

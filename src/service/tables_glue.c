@@ -5,6 +5,7 @@
  * whose definition is their `extra`.
  * Invariants: (1) a pointer moves only from what its caller saw; (2) metadata that a client wrote names a place where the client may
  * write and manifest lists that it may read. */
+#include "service/tablebuckets.h"
 #include "service/tables_int.h"
 
 /* ---- any relation ------------------------------------------------------------------------------------------------------- */
@@ -30,7 +31,7 @@ static Status commit_also(const SvcCall *c, const CatChange *first, const SvcAls
     all[0] = *first;
     for (size_t i = 0; i < n; i++)
         all[i + 1] = also->p[i];
-    return cat_commit(c->ctx->catalog, all, n + 1, err);
+    return lf_commit(c->ctx->access, c->a, c->who, all, n + 1, err);
 }
 
 Status svc_relation_extra(const SvcCall *c, const CatRelation *r, const Json *extra, const SvcAlso *also, Error *err)
@@ -68,7 +69,7 @@ Status svc_external_drop(const SvcCall *c, const SvcName *name, Error *err)
     if (r.kind != REL_EXTERNAL)
         return FAIL(err, E_INVALID, STR_FMT " is an Iceberg table or view", STR_ARG(tables_display(c->a, r.namespace, r.name)));
     CatChange ch = { .kind = CH_DROP, .relation = &r };
-    return cat_commit(c->ctx->catalog, &ch, 1, err);
+    return lf_commit(c->ctx->access, c->a, c->who, &ch, 1, err);
 }
 
 /* ---- a table without metadata ------------------------------------------------------------------------------------------------ */
@@ -86,10 +87,11 @@ Status svc_table_reserve(const SvcCall *c, const SvcName *name, Str location, co
         TRY(tables_location_allowed(c, location, 0, err));
     else
         TRY(tables_default_location(c, &ns, name->name, uuid, &location, err));
+    TRY(tables_bucket_location(c, name->catalog, location, err));
     CatRelation r = { .catalog = name->catalog, .namespace = name->namespace, .name = name->name, .kind = REL_TABLE, .uuid = uuid,
                       .location = location, .owner = principal_owner(c->who), .extra = (Json *)extra };
     CatChange ch = { .kind = CH_CREATE, .relation = &r };
-    TRY(cat_commit(c->ctx->catalog, &ch, 1, err));
+    TRY(lf_commit(c->ctx->access, c->a, c->who, &ch, 1, err));
     return cat_relation_by_id(c->ctx->catalog, c->a, r.id, ret, err);
 }
 
@@ -123,7 +125,7 @@ static Status lists_readable(const SvcCall *c, const IceMetadata *base, const Ic
     return OK;
 }
 
-static bool in_table_bucket(const CatRelation *r) { return str_find(r->catalog, S(":s3tablescatalog/")) >= 0; }
+static bool in_table_bucket(const CatRelation *r) { return svc_is_table_bucket(r->catalog); }
 
 static Status place_allowed(const SvcCall *c, const CatRelation *r, const IceMetadata *base, const IceMetadata *next, Str file, Error *err)
 {

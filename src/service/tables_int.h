@@ -3,6 +3,7 @@
 #ifndef FIRN_SERVICE_TABLES_INT_H
 #define FIRN_SERVICE_TABLES_INT_H
 
+#include "access/lakeformation.h"
 #include "service/tables.h"
 
 enum {
@@ -38,6 +39,19 @@ NODISCARD Status tables_default_location(const SvcCall *c, const CatNamespace *n
 NODISCARD Status tables_metadata_allowed(const SvcCall *c, Str file, Str location, int64_t self, Error *err);
 /* The same of every place that `next`'s write.*.path properties name and `base` (may be NULL) did not. */
 NODISCARD Status tables_paths_allowed(const SvcCall *c, const IceMetadata *base, const IceMetadata *next, int64_t self, Error *err);
+/* ---- tables_bucket.c: table buckets' own rules; other catalogs pass -------------------------------------------------------- */
+
+NODISCARD Status tables_bucket_namespace(Str catalog, Str ns, Error *err);
+NODISCARD Status tables_bucket_name(const SvcName *n, Error *err);
+/* A place that a client names for a new table: only one that was staged for it. */
+NODISCARD Status tables_bucket_location(const SvcCall *c, Str catalog, Str uri, Error *err);
+bool tables_is_staged_storage(const SvcCall *c, Str uri);
+NODISCARD Status tables_private_bucket(const SvcCall *c, Str uuid, Str *ret, Error *err);
+/* With all that is in it; does nothing when the location is not a whole private bucket. */
+void tables_drop_private_bucket(const SvcCall *c, Str uri);
+/* E_INVALID for a table that was created without a schema. */
+NODISCARD Status tables_has_metadata(const CatRelation *r, Error *err);
+
 bool tables_within(Arena *a, Str uri, Str prefix);
 
 #endif

@@ -67,6 +67,8 @@ Status tables_location_allowed(const SvcCall *c, Str uri, int64_t self, Error *e
 {
     CatRelation r = {0};
 
+    if (tables_is_staged_storage(c, uri))
+        return OK;
     TRY(place_allowed(c, ACT_OBJECT_PUT, uri, err));
     Status s = cat_relation_by_location(c->ctx->catalog, c->a, uri, &r, err);
     if (s == OK && r.id != self)
@@ -148,24 +150,6 @@ static Status ensure_bucket(const SvcCall *c, Str name, Error *err)
     return s == E_EXISTS ? OK : s;
 }
 
-/* <first three groups of the UUID>-<34 of [a-z0-9]>--table-s3, 63 characters (spec/glue.md 1.1). */
-static Status private_bucket(const SvcCall *c, Str uuid, Str *ret, Error *err)
-{
-    static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-    unsigned char r[34];
-    StrBuf b = sb_new(c->a);
-
-    rand_bytes(r, sizeof r);
-    sb_add(&b, str_sub(uuid, 0, 18));
-    sb_byte(&b, '-');
-    for (size_t i = 0; i < sizeof r; i++)
-        sb_byte(&b, alphabet[r[i] % 36]);
-    sb_addc(&b, "--table-s3");
-    TRY(ensure_bucket(c, sb_str(&b), err));
-    *ret = str_fmt(c->a, "s3://" STR_FMT, STR_ARG(sb_str(&b)));
-    return OK;
-}
-
 static Str without_slash(Str uri)
 {
     while (uri.n > 0 && uri.p[uri.n - 1] == '/')
@@ -218,7 +202,7 @@ Status tables_default_location(const SvcCall *c, const CatNamespace *ns, Str nam
 
     TRY(cat_warehouse_get(c->ctx->catalog, c->a, ns->catalog, &w, err));
     if (str_eq(w.kind, S("table_bucket")))
-        return private_bucket(c, uuid, ret, err);
+        return tables_private_bucket(c, uuid, ret, err);
     TRY(base_of(c, &w, ns, &base, err));
     Str place = str_fmt(c->a, STR_FMT "/" STR_FMT, STR_ARG(base), STR_ARG(folder_name(c->a, name)));
     bool used = cat_relation_by_location(c->ctx->catalog, c->a, place, &r, err) == OK

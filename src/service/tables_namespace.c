@@ -52,12 +52,13 @@ Status tables_check_namespace(Str ns, Error *err)
 Status tables_check_name(const SvcName *name, Error *err)
 {
     TRY(tables_check_namespace(name->namespace, err));
-    return check_part(name->name, "table or view name", err);
+    TRY(check_part(name->name, "table or view name", err));
+    return tables_bucket_name(name, err);
 }
 
 Status tables_ask(const SvcCall *c, Action act, const CatRelation *r, const SvcName *name, Error *err)
 {
-    Ask ask = { .action = act, .api = c->api, .relation = r };
+    Ask ask = { .action = act, .api = c->api, .iam = c->iam, .relation = r };
     if (name) {
         ask.catalog = name->catalog;
         ask.namespace = name->namespace;
@@ -77,8 +78,10 @@ Status svc_namespace_create(const SvcCall *c, Str catalog, Str name, const Props
     CatNamespace n = { .catalog = catalog, .name = name, .uuid = uuid_v4(c->a), .created_ms = clock_ms(), .owner = principal_owner(c->who), .props = *props };
 
     TRY(tables_check_namespace(name, err));
+    TRY(tables_bucket_namespace(catalog, name, err));
     TRY(ask_namespace(c, ACT_NAMESPACE_CREATE, catalog, name, err));
     TRY(cat_namespace_create(c->ctx->catalog, &n, err));
+    TRY(lf_namespace_created(c->ctx->access, c->a, c->who, catalog, name, err));
     *ret = n;
     return OK;
 }
@@ -98,7 +101,8 @@ Status svc_namespace_list(const SvcCall *c, Str catalog, Str parent, CatPage pag
 Status svc_namespace_drop(const SvcCall *c, Str catalog, Str name, Error *err)
 {
     TRY(ask_namespace(c, ACT_NAMESPACE_DROP, catalog, name, err));
-    return cat_namespace_delete(c->ctx->catalog, catalog, name, err);
+    TRY(cat_namespace_delete(c->ctx->catalog, catalog, name, err));
+    return lf_namespace_dropped(c->ctx->access, c->a, catalog, name, err);
 }
 
 Status svc_namespace_alter(const SvcCall *c, Str catalog, Str name, SvcPropsChange *ch, Error *err)

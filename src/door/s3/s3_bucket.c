@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "door/s3/s3_int.h"
+#include "service/tablebuckets.h"
 
 enum { BUCKET_NAME_MIN = 3, BUCKET_NAME_MAX = 63, BUCKETS_MAX = 10000 };
 
@@ -26,7 +27,7 @@ Status op_list_buckets(S3Req *q, Error *err)
     xw_open(&w, "Buckets");
     bool more = false;
     for vec_each(BucketInfo, b, &all) {
-        if (!str_starts(b->name, prefix) || str_cmp(b->name, after) <= 0)
+        if (svc_is_table_storage(b->name) || !str_starts(b->name, prefix) || str_cmp(b->name, after) <= 0)
             continue;
         more = n == max;
         if (more)
@@ -107,6 +108,7 @@ static Status check_name(Str name, Error *err)
         bool alnum = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'), edge = i == 0 || i + 1 == name.n;
         ok = alnum || (!edge && (c == '-' || c == '.'));
     }
+    ok = ok && !str_ends(name, S("-s3alias")) && !str_ends(name, S("--ol-s3")) && !str_ends(name, S("--x-s3")) && !svc_is_table_storage(name);      /* reserved */
     return ok ? OK : s3_fail(err, "InvalidBucketName", "The specified bucket is not valid: '" STR_FMT "'", STR_ARG(name));
 }
 

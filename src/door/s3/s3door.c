@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "door/s3/s3_int.h"
+#include "service/tablebuckets.h"
 
 typedef enum { SERVICE, BUCKET, OBJECT } Level;
 typedef struct Op { const char *method; Level level; const char *arg, *header; const char *action; S3Run run; } Op;
@@ -72,6 +73,7 @@ static Str asked_key(const S3Req *q, const Op *op);
 static const Op *find_op(const S3Req *q, Level level);
 static bool arg_fits(const S3Req *q, const char *arg);
 static Status no_op(const S3Req *q, Level level, Error *err);
+static bool table_storage_forbids(const S3Req *q, const Op *op);
 
 S3Door *s3_door_new(const S3DoorOptions *o)
 {
@@ -83,6 +85,7 @@ S3Door *s3_door_new(const S3DoorOptions *o)
     d->o.region = str_dup(d->a, o->region);
     d->o.owner_id = str_dup(d->a, o->owner_id);
     d->o.owner_name = str_dup(d->a, o->owner_name);
+    d->o.domain = str_dup(d->a, o->domain);
     return d;
 }
 
@@ -168,7 +171,7 @@ static Status handle(S3Req *q, Error *err)
     TRY(split_target(q, &level, err));
     TRY(authenticate(q, err));
     const Op *op = find_op(q, level);
-    if (!op)
+    if (!op || table_storage_forbids(q, op))
         return no_op(q, level, err);
     q->action = op->action;
     if (op->action)
@@ -183,10 +186,24 @@ static Str asked_key(const S3Req *q, const Op *op)
     return listing ? http_arg(q->r, "prefix", (Str){0}) : q->key;
 }
 
+/* <bucket>.<domain>[:port]; names of buckets may hold dots. */
+Str s3_host_bucket(const HttpRequest *r, Str domain)
+{
+    Str host = http_header(r, "host");
+    ptrdiff_t colon = str_rchr(host, ':');
+
+    if (colon >= 0)
+        host = str_sub(host, 0, (size_t)colon);
+    if (!domain.n || host.n <= domain.n + 1 || !str_ieq(str_from(host, host.n - domain.n), domain) || host.p[host.n - domain.n - 1] != '.')
+        return (Str){0};
+    return str_sub(host, 0, host.n - domain.n - 1);
+}
+
 static Status split_target(S3Req *q, Level *level, Error *err)
 {
-    Str bucket, key;
-    str_cut(str_from(q->r->path, 1), '/', &bucket, &key);
+    Str bucket = s3_host_bucket(q->r, q->d->o.domain), key = str_from(q->r->path, 1);
+    if (!bucket.n)
+        str_cut(str_from(q->r->path, 1), '/', &bucket, &key);
     TRY(decode_key(q, bucket, &q->bucket, err));
     TRY(decode_key(q, key, &q->key, err));
     *level = q->key.n ? OBJECT : q->bucket.n ? BUCKET : SERVICE;
@@ -234,6 +251,20 @@ static bool arg_fits(const S3Req *q, const char *arg)
         if (http_has_arg(q->r, other_configs[i]))
             return true;
     return false;
+}
+
+/* The storage of a table in a table bucket knows no listing, deleting, copying or configuring (S3 Tables, "Supported S3 API operations"). */
+static bool table_storage_forbids(const S3Req *q, const Op *op)
+{
+    static const S3Run known[] = { op_get, op_put, op_upload_start, op_upload_part, op_upload_complete, op_upload_abort, op_list_parts, op_list_uploads,
+                                   op_bucket_head, op_bucket_location, op_bucket_create /* refuses the name */ };
+
+    if (!svc_is_table_storage(q->bucket))
+        return false;
+    for (size_t i = 0; i < COUNT_OF(known); i++)
+        if (op->run == known[i])
+            return false;
+    return true;
 }
 
 static Status no_op(const S3Req *q, Level level, Error *err)

@@ -24,12 +24,16 @@ typedef struct S3DoorOptions {
     S3Hooks hooks;
     Str region;                   /* what x-amz-bucket-region says when a bucket was made without a region */
     Str owner_id, owner_name;     /* of every bucket and object */
+    Str domain;                   /* "s3.example.org": requests to <bucket>.s3.example.org are for that bucket; empty: path style only */
 } S3DoorOptions;
 
 typedef struct S3Door S3Door;
 S3Door *s3_door_new(const S3DoorOptions *o);        /* copies the options; the store stays the caller's */
 void s3_door_free(S3Door *d);
 void s3_handle(S3Door *d, HttpRequest *r, HttpAnswer *ret);
+
+/* The bucket in the request's Host, "" for path style. */
+Str s3_host_bucket(const HttpRequest *r, Str domain);
 
 /* An S3 error answer for a failure before this door was reached (throttling, shutdown). */
 void s3_answer_error(HttpRequest *r, HttpAnswer *ret, const Error *err);
