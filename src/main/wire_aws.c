@@ -2,13 +2,20 @@
 /* wire_aws.c - AWS's services on the lake door: which there are, and whose a request is. */
 #include "main/wire.h"
 
+#include "door/glue/gluedoor.h"
+#include "door/logs/logsdoor.h"
 #include "door/s3tables/s3tablesdoor.h"
 
 typedef Status (*OpenDoor)(Service *svc, AwsMount *ret, Error *err);
 
+/* Jobs are not there yet. */
+static Status open_glue(Service *svc, AwsMount *ret, Error *err) { return glue_open(svc, NULL, ret, err); }
+
 /* One line a service. */
 static const OpenDoor doors[] = {
+    open_glue,
     s3tables_open,
+    logsdoor_open,
 };
 
 Status aws_open_doors(LakeDoor *d, Error *err)
