@@ -73,8 +73,9 @@ NODISCARD Status lf_grants(Access *x, Arena *a, Str catalog, const LfResource *o
 NODISCARD Status lf_commit(Access *x, Arena *a, const Principal *p, CatChange *changes, size_t n, Error *err);
 /* The same for who commits by himself: the document of a new table or view, to be put in its transaction. */
 NODISCARD Status lf_created(Access *x, Arena *a, Str owner, Str catalog, Str ns, Str name, CatChange *ret, Error *err);
-NODISCARD Status lf_namespace_created(Access *x, Arena *a, const Principal *p, Str catalog, Str ns, Error *err);
-NODISCARD Status lf_namespace_dropped(Access *x, Arena *a, Str catalog, Str ns, Error *err);
+/* cat_namespace_create and cat_namespace_delete, likewise. */
+NODISCARD Status lf_namespace_create(Access *x, Arena *a, const Principal *p, const CatNamespace *n, Error *err);
+NODISCARD Status lf_namespace_delete(Access *x, Arena *a, Str catalog, Str ns, Error *err);
 
 /* ---- decisions ----------------------------------------------------------------------------------------------------------------- */
 
@@ -82,6 +83,9 @@ NODISCARD Status lf_namespace_dropped(Access *x, Arena *a, Str catalog, Str ns, 
 NODISCARD Status lf_allowed(Access *x, Arena *a, const Principal *p, const LfResource *r, uint32_t need, Error *err);
 /* What p has on a database or table, the group's included; all of them where IAM alone judges. */
 NODISCARD Status lf_effective(Access *x, Arena *a, const Principal *p, const LfResource *r, uint32_t *ret, Error *err);
+/* Takes out what p may not see (Describe). */
+NODISCARD Status lf_filter_relations(Access *x, Arena *a, const Principal *p, CatRelations *list, Error *err);
+NODISCARD Status lf_filter_namespaces(Access *x, Arena *a, const Principal *p, CatNamespaces *list, Error *err);
 /* Does Lake Formation judge this database or table: IAM_ALLOWED_PRINCIPALS does not have all on it? (Glue's IsRegisteredWithLakeFormation.) */
 NODISCARD Status lf_governs(Access *x, Arena *a, const LfResource *r, int *ret, Error *err);
 

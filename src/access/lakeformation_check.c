@@ -196,6 +196,44 @@ Status lf_allowed(Access *x, Arena *a, const Principal *p, const LfResource *r, 
     return need & ~have ? refuse(a, r, need & ~have, err) : OK;
 }
 
+static Status sees(Access *x, Arena *a, const Principal *p, const LfResource *r, bool *ret, Error *err)
+{
+    Status s = lf_allowed(x, a, p, r, LF_DESCRIBE, err);
+
+    *ret = s == OK;
+    return s == E_DENIED ? OK : s;
+}
+
+Status lf_filter_relations(Access *x, Arena *a, const Principal *p, CatRelations *list, Error *err)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; is_judged(p) && i < list->n; i++) {
+        LfResource r = { .kind = LF_TABLE, .catalog = list->p[i].catalog, .database = list->p[i].namespace, .table = list->p[i].name };
+        bool ok;
+        TRY(sees(x, a, p, &r, &ok, err));
+        if (ok)
+            list->p[n++] = list->p[i];
+    }
+    list->n = is_judged(p) ? n : list->n;
+    return OK;
+}
+
+Status lf_filter_namespaces(Access *x, Arena *a, const Principal *p, CatNamespaces *list, Error *err)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; is_judged(p) && i < list->n; i++) {
+        LfResource r = { .kind = LF_DATABASE, .catalog = list->p[i].catalog, .database = list->p[i].name };
+        bool ok;
+        TRY(sees(x, a, p, &r, &ok, err));
+        if (ok)
+            list->p[n++] = list->p[i];
+    }
+    list->n = is_judged(p) ? n : list->n;
+    return OK;
+}
+
 /* ---- for access_check --------------------------------------------------------------------------------------------------------------- */
 
 static uint32_t need_of(Action act)

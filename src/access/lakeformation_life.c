@@ -45,16 +45,6 @@ Status lf_created(Access *x, Arena *a, Str owner, Str catalog, Str ns, Str name,
     return OK;
 }
 
-Status lf_namespace_created(Access *x, Arena *a, const Principal *p, Str catalog, Str ns, Error *err)
-{
-    CLEANUP(lf_unlockp) Access *locked = x;
-    LfDoc d = { .resource = { .kind = LF_DATABASE, .catalog = catalog, .database = ns } };
-
-    lf_lock(x);
-    TRY(new_doc(x, a, principal_owner(p), "CreateDatabaseDefaultPermissions", &d, err));
-    return lf_store(x, a, &d, err);
-}
-
 /* ---- documents that go or move -------------------------------------------------------------------------------------------- */
 
 static const char *const kinds[] = { "lf.grant", "lf.tagged" };
@@ -66,13 +56,48 @@ static LfResource resource_of(const CatRelation *r)
 
 static CatChange gone(const char *kind, Str key) { return (CatChange){ .kind = CH_DOC, .doc_kind = str_c(kind), .doc_key = key }; }
 
-Status lf_namespace_dropped(Access *x, Arena *a, Str catalog, Str ns, Error *err)
+/* ---- namespaces ------------------------------------------------------------------------------------------------------------- */
+
+static Status clear(Access *x, Arena *a, Str catalog, Str ns, const LfDoc *next, Error *err)
 {
     LfResource db = { .kind = LF_DATABASE, .catalog = catalog, .database = ns }, wild = { .kind = LF_TABLE, .catalog = catalog, .database = ns, .wildcard = 1 };
-    CatChange ch[] = { gone(kinds[0], lf_key(a, &db)), gone(kinds[1], lf_key(a, &db)), gone(kinds[0], lf_key(a, &wild)) };
+    CatChange ch[] = { gone(kinds[0], lf_key(a, &db)), gone(kinds[1], lf_key(a, &db)), gone(kinds[0], lf_key(a, &wild)), {0} };
+    size_t n = 3;
 
-    return cat_commit(x->catalog, ch, COUNT_OF(ch), err);
+    if (next)
+        ch[n++] = lf_store_change(a, next);
+    return cat_commit(x->catalog, ch, n, err);
 }
+
+/* The document first: a database is never there without what its defaults say, and what was granted on one of that name before is gone. */
+Status lf_namespace_create(Access *x, Arena *a, const Principal *p, const CatNamespace *n, Error *err)
+{
+    CLEANUP(lf_unlockp) Access *locked = x;
+    LfDoc d = { .resource = { .kind = LF_DATABASE, .catalog = n->catalog, .database = n->name } };
+    CatNamespace there;
+    Error ignored;
+
+    lf_lock(x);
+    if (cat_namespace_get(x->catalog, a, n->catalog, n->name, &there, &ignored) == OK)
+        return cat_namespace_create(x->catalog, n, err);                  /* says that it is there */
+    TRY(new_doc(x, a, principal_owner(p), "CreateDatabaseDefaultPermissions", &d, err));
+    TRY(clear(x, a, n->catalog, n->name, &d, err));
+    Status s = cat_namespace_create(x->catalog, n, err);
+    if (s != OK && s != E_UNKNOWN)
+        (void)!clear(x, a, n->catalog, n->name, NULL, &ignored);
+    return s;
+}
+
+Status lf_namespace_delete(Access *x, Arena *a, Str catalog, Str ns, Error *err)
+{
+    CLEANUP(lf_unlockp) Access *locked = x;
+
+    lf_lock(x);
+    TRY(cat_namespace_delete(x->catalog, catalog, ns, err));
+    return clear(x, a, catalog, ns, NULL, err);
+}
+
+/* ---- relations ---------------------------------------------------------------------------------------------------------------- */
 
 typedef VEC(CatChange) Changes;
 

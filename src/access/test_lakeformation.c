@@ -54,8 +54,7 @@ static int teardown(void **state)
 static void make_db(Env *e, const Principal *p, Str name)
 {
     CatNamespace n = { .catalog = ACCOUNT, .name = name };
-    assert_ok(cat_namespace_create(e->c, &n, &e->err), &e->err);
-    assert_ok(lf_namespace_created(e->x, e->a, p, ACCOUNT, name, &e->err), &e->err);
+    assert_ok(lf_namespace_create(e->x, e->a, p, &n, &e->err), &e->err);
 }
 
 static CatRelation make_table(Env *e, const Principal *p, Str db, Str name)
@@ -207,6 +206,25 @@ static void test_drop_and_rename(void **state)
     assert_status(allowed(e, &e->bob, table_of(S("d"), S("u")), LF_SELECT), E_DENIED);
 }
 
+/* A database made again under a dropped one's name starts anew; making one that is there changes nothing. */
+static void test_databases_made_again(void **state)
+{
+    Env *e = *state;
+    CatNamespace n = { .catalog = ACCOUNT, .name = S("d") };
+
+    assert_ok(lf_first_start(e->x, S("none"), &e->err), &e->err);
+    make_db(e, &e->ann, S("d"));
+    assert_ok(grant(e, &e->bob, table_of(S("d"), (Str){0}), LF_SELECT), &e->err);
+    assert_status(lf_namespace_create(e->x, e->a, &e->bob, &n, &e->err), E_EXISTS);
+    assert_ok(allowed(e, &e->ann, db_of(S("d")), LF_DROP), &e->err);
+    assert_status(allowed(e, &e->bob, db_of(S("d")), LF_DROP), E_DENIED);
+    assert_ok(lf_namespace_delete(e->x, e->a, ACCOUNT, S("d"), &e->err), &e->err);
+    make_db(e, &e->root, S("d"));
+    make_table(e, &e->root, S("d"), S("t"));
+    assert_status(allowed(e, &e->bob, table_of(S("d"), S("t")), LF_SELECT), E_DENIED);
+    assert_status(allowed(e, &e->ann, db_of(S("d")), LF_DESCRIBE), E_DENIED);
+}
+
 static void test_tags(void **state)
 {
     Env *e = *state;
@@ -262,7 +280,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(test_open_by_default), T(test_closed_when_defaults_are_none), T(test_grants_are_checked), T(test_grant_option), T(test_columns),
-        T(test_drop_and_rename), T(test_tags), T(test_administrators),
+        T(test_drop_and_rename), T(test_databases_made_again), T(test_tags), T(test_administrators),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

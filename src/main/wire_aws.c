@@ -4,6 +4,7 @@
 
 #include "door/glue/gluedoor.h"
 #include "door/logs/logsdoor.h"
+#include "door/lakeformation/lakeformationdoor.h"
 #include "door/s3tables/s3tablesdoor.h"
 
 typedef Status (*OpenDoor)(Service *svc, AwsMount *ret, Error *err);
@@ -13,6 +14,7 @@ static Status open_glue(Service *svc, AwsMount *ret, Error *err) { return glue_o
 
 /* One line a service. */
 static const OpenDoor doors[] = {
+    lakeformation_open,
     open_glue,
     s3tables_open,
     logsdoor_open,

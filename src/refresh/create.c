@@ -146,12 +146,12 @@ Status job_new_table(Job *j, const ViewSpec *spec, Error *err)
     return OK;
 }
 
-static Status commit_new(Job *j, StrVec *written, Error *err)
+static Status commit_new(Job *j, const ViewSpec *spec, StrVec *written, Error *err)
 {
     IceUpdates ups = {0};
     IceRequirements rqs = {0};
     LakeTable next = j->table;
-    CatChange all[4];
+    CatChange *all = arena_array(j->a, CatChange, 4 + spec->nalso);
     size_t n;
     int changed;
 
@@ -166,7 +166,10 @@ static Status commit_new(Job *j, StrVec *written, Error *err)
     TRY(job_late(j, j->a, &next, NULL, 0, err));
     TRY(job_publish(j, all + 1, &n, err));
     all[0] = (CatChange){ .kind = CH_CREATE, .relation = &next.relation };
-    TRY(cat_commit(lake_catalog(j->r->lake), all, n + 1, err));
+    n++;
+    for (size_t i = 0; i < spec->nalso; i++)
+        all[n++] = spec->also[i];
+    TRY(cat_commit(lake_catalog(j->r->lake), all, n, err));
     j->table = next;
     return OK;
 }
@@ -182,7 +185,7 @@ static Status create_new(Job *j, const ViewSpec *spec, Error *err)
     TRY(job_source_views(j, err));
     Status s = job_full(j, err);
     if (s == OK)
-        s = commit_new(j, &written, err);
+        s = commit_new(j, spec, &written, err);
     if (s != OK) {
         lake_discard_written(j->r->lake, &written);
         lake_discard(j->r->lake, &j->files);
@@ -269,6 +272,19 @@ static Status check_definition(Job *j, const ViewSpec *spec, int64_t self, Error
     return OK;
 }
 
+/* The first rows are one transaction with the view itself: only then its run can be told, from its start. */
+static void tell_made(Job *j)
+{
+    CatRun done = j->run;
+
+    j->run.status = S("RUNNING");
+    j->run.type = j->run.reason = (Str){0};
+    j->run.finished_ms = j->run.bytes = 0;
+    job_tell(j);
+    j->run = done;
+    job_tell(j);
+}
+
 Status refresh_create(Refresher *r, Arena *a, const ViewSpec *spec, RefreshReport *ret, Error *err)
 {
     CLEANUP(duck_disconnectp) DuckConn *c = NULL;
@@ -292,7 +308,7 @@ Status refresh_create(Refresher *r, Arena *a, const ViewSpec *spec, RefreshRepor
         TRY(replace(&j, spec, &rel, err));
     else
         TRY(create_new(&j, spec, err));
-    job_tell(&j);
+    tell_made(&j);
     *ret = (RefreshReport){ .run_id = j.run.id, .type = S("FULL"), .reason = j.reason, .rows_in = j.rows_in, .rows_changed = j.rows_changed,
                             .snapshot_id = j.run.snapshot_id, .started_ms = j.started_ms, .duration_us = clock_mono_us() - begun, .constructs = *ivm_constructs(j.bound.view) };
     return OK;

@@ -47,6 +47,8 @@ typedef struct ViewSpec {
     Schedule schedule;
     Str run_trigger;                  /* "CREATE" */
     DuckConn *conn;                   /* the asker's, who may interrupt it; NULL: one of its own */
+    const CatChange *also;            /* committed together with a new view (not with one replaced): documents of upper rooms */
+    size_t nalso;
 } ViewSpec;
 
 typedef struct RefreshReport {

@@ -228,6 +228,7 @@ static Status describe_query(Run *r, Rows *rows, Error *err)
 
 Status do_describe(Run *r, Rows *rows, Error *err)
 {
+    const IceSchema *seen;
     CatRelation rel;
     LakeTable t;
     Name n;
@@ -249,7 +250,10 @@ Status do_describe(Run *r, Rows *rows, Error *err)
     if (rel.kind == REL_VIEW)
         return describe_view(r, rows, &rel, err);
     TRY(lake_open_relation(r->svc->lake, r->a, &rel, &t, err));
-    TRY(columns(r, rows, ice_current_schema(t.meta), err));
+    TRY(run_seen_schema(r, &rel, ice_current_schema(t.meta), &seen, err));
+    TRY(columns(r, rows, seen, err));
+    if (seen != ice_current_schema(t.meta))
+        return OK;                                    /* partitions, definition and statistics name the others */
     if (!r->st->extended && !str_eq(r->st->what, S("materialized view")))
         return partitions(r, rows, &t), OK;
     partitions(r, rows, &t);

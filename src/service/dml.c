@@ -6,7 +6,27 @@
  * rewritten.  What was read is what the commit is checked against (Iceberg's conflict rules, serializable unless the table says snapshot).
  *
  * Invariants: (1) access is asked before anything is computed; (2) after an error the files written are removed. */
+#include "access/lakeformation.h"
 #include "service/dml_int.h"
+
+/* Which permissions of Lake Formation a statement needs on its target. */
+static uint32_t permissions_of(const Stmt *st)
+{
+    switch (st->kind) {
+    case ST_DELETE: case ST_TRUNCATE: return LF_DELETE;
+    case ST_UPDATE: case ST_MERGE: return LF_INSERT | LF_DELETE;
+    default: return st->overwrite ? LF_INSERT | LF_DELETE : LF_INSERT;
+    }
+}
+
+static Status ask_write(Run *r, const char *api, const CatRelation *rel, Error *err)
+{
+    Ask ask = { .action = ACT_WRITE_DATA, .api = api, .lf = permissions_of(r->st), .relation = rel, .catalog = rel->catalog, .namespace = rel->namespace, .name = rel->name };
+    return access_check(r->svc->access, r->a, &r->ss->principal, &ask, err);
+}
+
+/* Its conditions read the target. */
+static bool reads_target(const Stmt *st) { return st->kind == ST_DELETE || st->kind == ST_UPDATE || st->kind == ST_MERGE; }
 
 Status dml_open(Dml *d, Run *r, const char *api, Error *err)
 {
@@ -15,7 +35,11 @@ Status dml_open(Dml *d, Run *r, const char *api, Error *err)
     TRY(cat_intact_check(&d->table.relation, err));
     if (d->name.metadata_table.n)
         return FAIL(err, E_INVALID, "%s: metadata table '" STR_FMT "' cannot be written", api, STR_ARG(d->name.metadata_table));
-    TRY(run_ask(r, ACT_WRITE_DATA, api, &d->table.relation, err));                     /* (1) */
+    TRY(ask_write(r, api, &d->table.relation, err));                                  /* (1) */
+    if (reads_target(r->st)) {
+        TRY(run_ask(r, ACT_READ_DATA, api, &d->table.relation, err));
+        TRY(run_every_column(r, &d->name, &d->table.relation, api, err));
+    }
     d->change.branch = d->name.ref;
     d->change.base_snapshot = d->table.meta->current_snapshot_id;
     return lake_columns(r->a, ice_current_schema(d->table.meta), &d->columns, err);
@@ -28,7 +52,7 @@ Status dml_commit(Dml *d, Error *err)
 
     if (!anything)
         return OK;
-    Status s = run_ask(d->r, ACT_WRITE_DATA, "commit", &d->table.relation, err);       /* once more: it may have become managed meanwhile */
+    Status s = ask_write(d->r, "commit", &d->table.relation, err);                      /* once more: it may have become managed meanwhile */
     if (s == OK)
         s = lake_commit(d->r->svc->lake, d->r->a, &d->table, &d->change, NULL, 0, &next, err);
     if (s != OK)

@@ -3,6 +3,7 @@
  *
  * CREATE MANAGED needs the setting spark.sql.mv.managed.enabled, as there; the definition is kept as written. */
 #include "service/ddl_int.h"
+#include "access/lakeformation.h"
 #include "sched/sched.h"
 
 static const char *const REPORT = "refresh %s: %s; %lld source rows read, %lld rows changed, %.1f ms";
@@ -104,6 +105,16 @@ static Status spec_of(Run *r, const Name *n, const CatRelation *there, ViewSpec 
     return choose_location(r, n, there, &spec->location, err);
 }
 
+/* What Lake Formation grants on a new view is there with the view. */
+static Status grants_of(Run *r, ViewSpec *spec, Error *err)
+{
+    CatChange *doc = arena_new(r->a, CatChange);
+
+    spec->also = doc;
+    spec->nalso = 1;
+    return lf_created(r->svc->access, r->a, spec->definer, spec->catalog, spec->namespace, spec->name, doc, err);
+}
+
 Status do_create_mv(Run *r, Rows *rows, Error *err)
 {
     CatRelation rel, *there = NULL;
@@ -127,6 +138,8 @@ Status do_create_mv(Run *r, Rows *rows, Error *err)
         return FAIL(err, E_EXISTS, "[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create table or view " STR_FMT " because it already exists.", STR_ARG(name_display(r->a, &n)));
     TRY(ask_create(r, &n, there, err));
     TRY(spec_of(r, &n, there, &spec, err));
+    if (!there)
+        TRY(grants_of(r, &spec, err));
     TRY(refresh_create(r->svc->refresher, r->a, &spec, &rep, err));
     report(r, &rep);
     sched_wake(r->svc->scheduler);

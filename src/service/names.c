@@ -229,8 +229,10 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
     TRY(run_ask(r, n.metadata_table.n ? ACT_READ_METADATA : ACT_READ_DATA, "SELECT", &rel, err));
     if (!str_eq(n.metadata_table, S("refreshes")))
         TRY(cat_intact_check(&rel, err));
-    if (rel.kind == REL_VIEW)
-        return view_query(r, a, &rel, &n, ret, err);
+    if (rel.kind == REL_VIEW) {
+        TRY(view_query(r, a, &rel, &n, ret, err));
+        return run_limit_columns(r, a, &rel, &n, *ret, err);
+    }
     TRY(lake_open_relation(r->svc->lake, a, &rel, t, err));
     if (str_eq(n.metadata_table, S("refreshes")))
         return bind_refreshes(r, a, t, &n, ret, err);
@@ -239,7 +241,8 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
     s = lake_bind_table(r->svc->lake, a, t, &ln, ret, err);
     if (s == E_NOT_FOUND)                                    /* the table is there; what lacks is a snapshot, or a metadata table */
         s = err->code = E_INVALID;
-    return s;
+    TRY(s);
+    return run_limit_columns(r, a, &rel, &n, *ret, err);
 }
 
 void run_binder(Run *r, Binder *b)

@@ -3,6 +3,7 @@
  *
  * Relations that the principal may not describe are left out, as if they were not there.  Namespaces of the account's catalog
  * have their own names, those of other catalogs are catalog.namespace. */
+#include "access/lakeformation.h"
 #include "service/session_int.h"
 #include "service/pgcatalog.h"
 
@@ -140,6 +141,25 @@ static PgCatRelation *described(Gather *g, const CatRelation *rel)
     return o;
 }
 
+/* Columns that Lake Formation hides are not listed, nor statistics of the table. */
+static void hide_columns(Gather *g, const CatRelation *rel, PgCatRelation *o)
+{
+    Run *r = g->r;
+    PgCatRelation seen = *o;
+    LfColumns may;
+    Error ignored;
+
+    if (lf_columns(r->svc->access, r->a, &r->ss->principal, rel->catalog, rel->namespace, rel->name, &may, &ignored) == OK && (may.all || (!may.only.n && !may.has_but)))
+        return;
+    memset(&seen.columns, 0, sizeof seen.columns);
+    for (size_t i = 0; i < o->columns.n; i++)
+        if (lf_column_allowed(&may, o->columns.p[i].name))
+            vec_push(r->a, &seen.columns, o->columns.p[i]);
+    seen.definition = (Str){ 0 };
+    seen.bytes = (OptI64){ 0 };
+    *o = seen;
+}
+
 static void add_relation(Gather *g, Str schema, const CatRelation *rel)
 {
     PgCatRelation o = { 0 };
@@ -150,6 +170,7 @@ static void add_relation(Gather *g, Str schema, const CatRelation *rel)
         return;
     if (g->objects->relations.n < OBJECTS_READ)
         o = *described(g, rel);
+    hide_columns(g, rel, &o);
     o.namespace = schema;
     o.name = rel->name;
     o.owner = rel->owner;

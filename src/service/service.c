@@ -3,6 +3,7 @@
  *
  * DIR/catalog.db, store/, spill/, credentials (0600), evidence.key, lock.  One process a folder: the lock is an flock on DIR/lock, whose text
  * is the owner's pid.  Half-done work is found by the rooms as they open: temporary files by store/, dead runs by refresh/. */
+#include "access/lakeformation.h"
 #include "service/service.h"
 #include "access/iam.h"
 #include "sched/sched.h"
@@ -120,7 +121,8 @@ static Status ensure_bucket(Service *s, Error *err)
 static Status ensure_default(Service *s, Arena *a, Error *err)
 {
     CatNamespace n = { .catalog = cat_account(s->catalog), .name = S("default"), .created_ms = clock_ms(), .owner = str_fmt(a, "arn:aws:iam::" STR_FMT ":root", STR_ARG(cat_account(s->catalog))) };
-    Status st = cat_namespace_create(s->catalog, &n, err);
+    Principal root = access_root(a, s->access);
+    Status st = lf_namespace_create(s->access, a, &root, &n, err);
     return st == E_EXISTS ? OK : st;
 }
 
@@ -155,6 +157,7 @@ static Status open_rooms(Service *s, Arena *a, Error *err)
     TRY_CTX(install_pg_catalog(s, err), err, "pg_catalog");
     TRY(root_key(s, a, err));
     TRY(ensure_bucket(s, err));
+    TRY(lf_first_start(s->access, o->lf_defaults, err));
     return ensure_default(s, a, err);
 }
 
@@ -220,5 +223,6 @@ Status service_reset(Service *s, Error *err)
     TRY(store_reset(s->store, err));
     TRY(logs_reset(s->logs, err));
     TRY(ensure_bucket(s, err));
+    TRY(lf_first_start(s->access, s->options.lf_defaults, err));
     return ensure_default(s, a, err);
 }

@@ -85,6 +85,12 @@ NODISCARD Status name_catalog(Run *r, Str sql_name, Str *id, Error *err);
 NODISCARD Status name_namespace(Run *r, const StrVec *parts, Name *ret, Error *err);
 NODISCARD Status open_table(Run *r, const StrVec *parts, Name *name, LakeTable *ret, Error *err);
 Str name_display(Arena *a, const Name *n);
+/* Lake Formation's column permissions (columns.c): takes from a bound table what the session's principal may not select. */
+NODISCARD Status run_limit_columns(Run *r, Arena *a, const CatRelation *rel, const Name *n, BoundTable *t, Error *err);
+/* E_DENIED when that is not every column. */
+NODISCARD Status run_every_column(Run *r, const Name *n, const CatRelation *rel, const char *what, Error *err);
+/* The schema that DESCRIBE shows: `s` itself when no column is hidden. */
+NODISCARD Status run_seen_schema(Run *r, const CatRelation *rel, const IceSchema *s, const IceSchema **ret, Error *err);
 /* Messages in the dialect's words: E_NOT_FOUND for a table. */
 NODISCARD Status table_not_found(Run *r, const StrVec *parts, int position, Error *err);
 

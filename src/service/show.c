@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* show.c - SHOW … in Spark's columns. */
+#include "access/lakeformation.h"
 #include "service/ddl_int.h"
 #include "service/describe_int.h"
 
@@ -37,6 +38,7 @@ static Status show_namespaces(Run *r, Rows *rows, Error *err)
     rows_column(rows, "namespace", DT_STRING);
     TRY(name_catalog(r, r->st->name.n ? r->st->name.p[0] : setting_get(r->ss, S("spark.sql.defaultCatalog"), r->ss->catalog_name), &id, err));
     TRY(cat_namespace_list(r->svc->catalog, r->a, id, (Str){0}, (CatPage){0}, &list, err));
+    TRY(lf_filter_namespaces(r->svc->access, r->a, &r->ss->principal, &list, err));
     for (size_t i = 0; i < list.n; i++)
         if (wanted(r, list.p[i].name))
             cell_str(rows, rows_row(rows), 0, dotted(r->a, list.p[i].name));
@@ -55,7 +57,8 @@ static Status list_relations(Run *r, int kinds, Name *n, CatRelations *ret, Erro
         return E_NOT_FOUND;
     }
     TRY(s);
-    return cat_relation_list(r->svc->catalog, r->a, n->catalog_id, n->namespace, kinds, (CatPage){0}, ret, err);
+    TRY(cat_relation_list(r->svc->catalog, r->a, n->catalog_id, n->namespace, kinds, (CatPage){0}, ret, err));
+    return lf_filter_relations(r->svc->access, r->a, &r->ss->principal, ret, err);
 }
 
 static Status show_tables(Run *r, Rows *rows, Error *err)
@@ -119,6 +122,7 @@ static Status show_views(Run *r, Rows *rows, int kinds, Error *err)
 
 static Status show_columns(Run *r, Rows *rows, Error *err)
 {
+    const IceSchema *seen;
     BoundColumns cols = {0};
     LakeTable t;
     Name n;
@@ -126,7 +130,8 @@ static Status show_columns(Run *r, Rows *rows, Error *err)
     rows_column(rows, "col_name", DT_STRING);
     TRY(open_table(r, &r->st->name, &n, &t, err));
     TRY(run_ask(r, ACT_READ_METADATA, "SHOW COLUMNS", &t.relation, err));
-    TRY(lake_columns(r->a, ice_current_schema(t.meta), &cols, err));
+    TRY(run_seen_schema(r, &t.relation, ice_current_schema(t.meta), &seen, err));
+    TRY(lake_columns(r->a, seen, &cols, err));
     for (size_t i = 0; i < cols.n; i++)
         cell_str(rows, rows_row(rows), 0, cols.p[i].name);
     return OK;
@@ -180,6 +185,7 @@ static Status show_properties(Run *r, Rows *rows, Error *err)
 
 static Status show_create(Run *r, Rows *rows, Error *err)
 {
+    const IceSchema *seen;
     LakeTable t;
     Name n;
     Str text;
@@ -187,6 +193,9 @@ static Status show_create(Run *r, Rows *rows, Error *err)
     rows_column(rows, "createtab_stmt", DT_STRING);
     TRY(open_table(r, &r->st->name, &n, &t, err));
     TRY(run_ask(r, ACT_READ_METADATA, "SHOW CREATE TABLE", &t.relation, err));
+    TRY(run_seen_schema(r, &t.relation, ice_current_schema(t.meta), &seen, err));
+    if (seen != ice_current_schema(t.meta))
+        TRY(run_every_column(r, &n, &t.relation, "SHOW CREATE TABLE", err));
     TRY(describe_create_text(r, &n, &t, &text, err));
     cell_str(rows, rows_row(rows), 0, text);
     return OK;

@@ -48,7 +48,7 @@ Status svc_table_list(const SvcCall *c, Str catalog, Str ns, CatPage page, CatRe
 {
     SvcName n = { .catalog = catalog, .namespace = ns };
     TRY(tables_ask(c, ACT_READ_METADATA, NULL, &n, err));
-    return cat_relation_list(c->ctx->catalog, c->a, catalog, ns, 1 << REL_TABLE | 1 << REL_MVIEW, page, ret, err);
+    return tables_list(c, catalog, ns, 1 << REL_TABLE | 1 << REL_MVIEW, page, ret, err);
 }
 
 /* ---- create ----------------------------------------------------------------------------------------------------------- */

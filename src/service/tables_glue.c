@@ -20,7 +20,7 @@ Status svc_relation_list(const SvcCall *c, Str catalog, Str ns, CatPage page, Ca
 {
     SvcName n = { .catalog = catalog, .namespace = ns };
     TRY(tables_ask(c, ACT_READ_METADATA, NULL, &n, err));
-    return cat_relation_list(c->ctx->catalog, c->a, catalog, ns, 1 << REL_TABLE | 1 << REL_VIEW | 1 << REL_MVIEW | 1 << REL_EXTERNAL, page, ret, err);
+    return tables_list(c, catalog, ns, 1 << REL_TABLE | 1 << REL_VIEW | 1 << REL_MVIEW | 1 << REL_EXTERNAL, page, ret, err);
 }
 
 static Status commit_also(const SvcCall *c, const CatChange *first, const SvcAlso *also, Error *err)

@@ -21,6 +21,8 @@ NODISCARD Status tables_ask(const SvcCall *c, Action act, const CatRelation *r, 
 /* The relation of that name when it is a table (or materialized view): E_NOT_FOUND with the reference's text. */
 NODISCARD Status tables_get(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err);
 NODISCARD Status tables_get_view(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err);
+/* What the principal may see of a namespace. */
+NODISCARD Status tables_list(const SvcCall *c, Str catalog, Str ns, int kind_mask, CatPage page, CatRelations *ret, Error *err);
 /* E_EXISTS when the name is taken; says by what. */
 NODISCARD Status tables_must_be_free(const SvcCall *c, const SvcName *name, RelKind wanted, Error *err);
 

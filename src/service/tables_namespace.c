@@ -73,6 +73,18 @@ static Status ask_namespace(const SvcCall *c, Action act, Str catalog, Str name,
     return tables_ask(c, act, NULL, &n, err);
 }
 
+/* A page is cut from what the principal may see: an unseen name never shortens it. */
+Status tables_list(const SvcCall *c, Str catalog, Str ns, int kind_mask, CatPage page, CatRelations *ret, Error *err)
+{
+    if (c->who->kind == PR_ROOT)
+        return cat_relation_list(c->ctx->catalog, c->a, catalog, ns, kind_mask, page, ret, err);
+    TRY(cat_relation_list(c->ctx->catalog, c->a, catalog, ns, kind_mask, (CatPage){ .after = page.after }, ret, err));
+    TRY(lf_filter_relations(c->ctx->access, c->a, c->who, ret, err));
+    if (page.max && ret->n > (size_t)page.max)
+        ret->n = (size_t)page.max;
+    return OK;
+}
+
 Status svc_namespace_create(const SvcCall *c, Str catalog, Str name, const Props *props, CatNamespace *ret, Error *err)
 {
     CatNamespace n = { .catalog = catalog, .name = name, .uuid = uuid_v4(c->a), .created_ms = clock_ms(), .owner = principal_owner(c->who), .props = *props };
@@ -80,8 +92,7 @@ Status svc_namespace_create(const SvcCall *c, Str catalog, Str name, const Props
     TRY(tables_check_namespace(name, err));
     TRY(tables_bucket_namespace(catalog, name, err));
     TRY(ask_namespace(c, ACT_NAMESPACE_CREATE, catalog, name, err));
-    TRY(cat_namespace_create(c->ctx->catalog, &n, err));
-    TRY(lf_namespace_created(c->ctx->access, c->a, c->who, catalog, name, err));
+    TRY(lf_namespace_create(c->ctx->access, c->a, c->who, &n, err));
     *ret = n;
     return OK;
 }
@@ -95,14 +106,19 @@ Status svc_namespace_get(const SvcCall *c, Str catalog, Str name, CatNamespace *
 Status svc_namespace_list(const SvcCall *c, Str catalog, Str parent, CatPage page, CatNamespaces *ret, Error *err)
 {
     TRY(ask_namespace(c, ACT_READ_METADATA, catalog, parent, err));
-    return cat_namespace_list(c->ctx->catalog, c->a, catalog, parent, page, ret, err);
+    if (c->who->kind == PR_ROOT)
+        return cat_namespace_list(c->ctx->catalog, c->a, catalog, parent, page, ret, err);
+    TRY(cat_namespace_list(c->ctx->catalog, c->a, catalog, parent, (CatPage){ .after = page.after }, ret, err));
+    TRY(lf_filter_namespaces(c->ctx->access, c->a, c->who, ret, err));
+    if (page.max && ret->n > (size_t)page.max)
+        ret->n = (size_t)page.max;
+    return OK;
 }
 
 Status svc_namespace_drop(const SvcCall *c, Str catalog, Str name, Error *err)
 {
     TRY(ask_namespace(c, ACT_NAMESPACE_DROP, catalog, name, err));
-    TRY(cat_namespace_delete(c->ctx->catalog, catalog, name, err));
-    return lf_namespace_dropped(c->ctx->access, c->a, catalog, name, err);
+    return lf_namespace_delete(c->ctx->access, c->a, catalog, name, err);
 }
 
 Status svc_namespace_alter(const SvcCall *c, Str catalog, Str name, SvcPropsChange *ch, Error *err)

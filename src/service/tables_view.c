@@ -31,7 +31,7 @@ Status svc_view_list(const SvcCall *c, Str catalog, Str ns, CatPage page, CatRel
 {
     SvcName n = { .catalog = catalog, .namespace = ns };
     TRY(tables_ask(c, ACT_READ_METADATA, NULL, &n, err));
-    return cat_relation_list(c->ctx->catalog, c->a, catalog, ns, 1 << REL_VIEW, page, ret, err);
+    return tables_list(c, catalog, ns, 1 << REL_VIEW, page, ret, err);
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */
@@ -42,7 +42,7 @@ static Status write_and_change(const SvcCall *c, const IceView *v, Str file, Cat
     Error ignored;
 
     TRY(store_put_new(c->ctx->store, file, json_text(c->a, ice_view_json(c->a, v)), err));
-    Status s = cat_commit(c->ctx->catalog, ch, 1, err);
+    Status s = lf_commit(c->ctx->access, c->a, c->who, ch, 1, err);
     if (s != OK && s != E_UNKNOWN)
         (void)!store_delete(c->ctx->store, file, &ignored);
     return s;
@@ -130,7 +130,7 @@ Status svc_view_drop(const SvcCall *c, const SvcName *name, Error *err)
     TRY(tables_get_view(c, name, &r, err));
     TRY(tables_ask(c, ACT_DROP, &r, name, err));
     CatChange ch = { .kind = CH_DROP, .relation = &r };
-    return cat_commit(c->ctx->catalog, &ch, 1, err);
+    return lf_commit(c->ctx->access, c->a, c->who, &ch, 1, err);
 }
 
 Status svc_view_rename(const SvcCall *c, const SvcName *from, const SvcName *to, Error *err)
@@ -144,7 +144,7 @@ Status svc_view_rename(const SvcCall *c, const SvcName *from, const SvcName *to,
     TRY(tables_ask(c, ACT_RENAME, &r, from, err));
     TRY(tables_ask(c, ACT_CREATE, NULL, to, err));
     CatChange ch = { .kind = CH_RENAME, .relation = &r, .new_namespace = to->namespace, .new_name = to->name };
-    return cat_commit(c->ctx->catalog, &ch, 1, err);
+    return lf_commit(c->ctx->access, c->a, c->who, &ch, 1, err);
 }
 
 Status svc_view_register(const SvcCall *c, const SvcName *name, Str metadata_location, SvcView *ret, Error *err)
@@ -160,6 +160,6 @@ Status svc_view_register(const SvcCall *c, const SvcName *name, Str metadata_loc
     TRY(tables_view_location_allowed(c, ret->view->location, err));
     CatRelation r = new_view(c, name, ret->view, metadata_location);
     CatChange ch = { .kind = CH_CREATE, .relation = &r };
-    TRY(cat_commit(c->ctx->catalog, &ch, 1, err));
+    TRY(lf_commit(c->ctx->access, c->a, c->who, &ch, 1, err));
     return cat_relation_by_id(c->ctx->catalog, c->a, r.id, &ret->relation, err);
 }
