@@ -17,6 +17,7 @@ Access *access_new(Catalog *c)
         abort();
     x->catalog = c;
     pthread_mutex_init(&x->lock, NULL);
+    pthread_mutex_init(&x->lf_lock, NULL);
     x->a = arena_create();
     x->iam = iam_new();
     return x;
@@ -27,6 +28,7 @@ void access_free(Access *x)
     if (!x)
         return;
     pthread_mutex_destroy(&x->lock);
+    pthread_mutex_destroy(&x->lf_lock);
     arena_destroy(x->a);
     iam_free(x->iam);
     free(x);
@@ -257,5 +259,6 @@ Status access_check(Access *x, Arena *a, const Principal *p, const Ask *ask, Err
     TRY(bucket_check(x, a, ask, err));
     if (p->kind == PR_SYSTEM)
         return system_check(p, ask, known ? &r : NULL, err);
-    return rights_check(x, a, p, ask, known ? &r : NULL, err);
+    TRY(rights_check(x, a, p, ask, known ? &r : NULL, err));
+    return lf_check(x, a, p, ask, known ? &r : NULL, err);
 }
