@@ -13,11 +13,13 @@ static const char *const schema =
     " retention_days INTEGER NOT NULL, stored_bytes INTEGER NOT NULL, tags TEXT NOT NULL, class TEXT NOT NULL, kms_key TEXT NOT NULL, deletion_protected INTEGER NOT NULL);"
     "CREATE TABLE IF NOT EXISTS log_stream(id INTEGER PRIMARY KEY AUTOINCREMENT, group_id INTEGER NOT NULL REFERENCES log_group(id) ON DELETE CASCADE,"
     " name TEXT NOT NULL, created_ms INTEGER NOT NULL, first_ms INTEGER NOT NULL, last_ms INTEGER NOT NULL, last_ingestion_ms INTEGER NOT NULL, UNIQUE(group_id, name));"
+    "CREATE INDEX IF NOT EXISTS log_stream_time ON log_stream(group_id, last_ms, name);"
     "CREATE TABLE IF NOT EXISTS log_event(id INTEGER PRIMARY KEY AUTOINCREMENT, group_id INTEGER NOT NULL,"
     " stream_id INTEGER NOT NULL REFERENCES log_stream(id) ON DELETE CASCADE, time_ms INTEGER NOT NULL, ingested_ms INTEGER NOT NULL, message TEXT NOT NULL);"
     "CREATE INDEX IF NOT EXISTS log_event_stream ON log_event(stream_id, time_ms, id);"
     "CREATE INDEX IF NOT EXISTS log_event_group ON log_event(group_id, time_ms, id);"
-    "CREATE TABLE IF NOT EXISTS notice(sequence INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT NOT NULL);";
+    "CREATE TABLE IF NOT EXISTS notice(sequence INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS mark(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;";
 
 static const char *const RELAXED = "PRAGMA synchronous=NORMAL";
 
@@ -57,7 +59,7 @@ Status logs_reset(Logs *l, Error *err)
     CLEANUP(logs_tx_endp) Logs *tx = NULL;
 
     TRY(logs_tx_begin(l, &tx, err));
-    TRY(cat_db_exec(&l->writer, "DELETE FROM log_event; DELETE FROM log_stream; DELETE FROM log_group; DELETE FROM notice", err));
+    TRY(cat_db_exec(&l->writer, "DELETE FROM log_event; DELETE FROM log_stream; DELETE FROM log_group; DELETE FROM notice; DELETE FROM mark", err));
     return logs_tx_commit(&tx, err);
 }
 
@@ -289,22 +291,32 @@ Status logs_stream_get(Logs *l, Arena *a, Str group, Str name, LogStream *ret, E
     return cq_status(&q);
 }
 
-Status logs_stream_list(Logs *l, Arena *a, Str group, Str prefix, Str after, int max, LogStreams *ret, Error *err)
+#define STREAM_QUERY(key, cmp, order) "SELECT " STREAM_COLUMNS " FROM log_stream WHERE group_id = ?1 AND substr(name, 1, length(?2)) = ?2" \
+    " AND (?5 = 0 OR " key " " cmp ") ORDER BY " key " " order ", name " order " LIMIT ?6"
+
+/* [by time][descending]; ?3 name, ?4 time, ?5 whether there is a position */
+static const char *const stream_queries[2][2] = {
+    { STREAM_QUERY("name", "> ?3", "ASC"), STREAM_QUERY("name", "< ?3", "DESC") },
+    { STREAM_QUERY("last_ms", "IS NOT NULL AND (last_ms, name) > (?4, ?3)", "ASC"), STREAM_QUERY("last_ms", "IS NOT NULL AND (last_ms, name) < (?4, ?3)", "DESC") },
+};
+
+Status logs_stream_list(Logs *l, Arena *a, const LogStreamQuery *q, LogStreams *ret, Error *err)
 {
     CLEANUP(logs_unlockp) pthread_mutex_t *lock UNUSED = logs_lock(&l->read_lock);
     int64_t group_id;
 
     *ret = (LogStreams){0};
-    TRY(logs_group_id(&l->reader, group, &group_id, err));
-    QUERY(q, &l->reader, "SELECT " STREAM_COLUMNS " FROM log_stream WHERE group_id = ?1 AND name > ?2 AND name >= ?3 AND substr(name, 1, length(?3)) = ?3"
-                         " ORDER BY name LIMIT ?4", err);
-    cq_int(&q, group_id);
-    cq_text(&q, after);
-    cq_text(&q, prefix);
-    cq_int(&q, max > 0 ? max : -1);
-    while (cq_next(&q))
-        vec_push(a, ret, stream_row(&q, a, group));
-    return cq_status(&q);
+    TRY(logs_group_id(&l->reader, q->group, &group_id, err));
+    QUERY(c, &l->reader, stream_queries[q->by_time != 0][q->descending != 0], err);
+    cq_int(&c, group_id);
+    cq_text(&c, q->prefix);
+    cq_text(&c, q->after);
+    cq_int(&c, q->after_ms);
+    cq_int(&c, q->after.n > 0);
+    cq_int(&c, q->max > 0 ? q->max : -1);
+    while (cq_next(&c))
+        vec_push(a, ret, stream_row(&c, a, q->group));
+    return cq_status(&c);
 }
 
 static Status stream_bytes(Db *db, int64_t stream_id, int64_t *ret, Error *err)

@@ -30,7 +30,9 @@ typedef struct LogStream { Str group, name; int64_t created_ms, first_ms, last_m
 typedef VEC(LogStream) LogStreams;
 NODISCARD Status logs_stream_create(Logs *l, Str group, Str name, Error *err);                          /* E_EXISTS, E_NOT_FOUND */
 NODISCARD Status logs_stream_get(Logs *l, Arena *a, Str group, Str name, LogStream *ret, Error *err);   /* E_NOT_FOUND: of the group or of the stream */
-NODISCARD Status logs_stream_list(Logs *l, Arena *a, Str group, Str prefix, Str after, int max, LogStreams *ret, Error *err);
+/* By name, or by the time of the last event; `after` (and after_ms): the last one seen, exclusive; max 0: all. */
+typedef struct LogStreamQuery { Str group, prefix; int by_time, descending; Str after; int64_t after_ms; int max; } LogStreamQuery;
+NODISCARD Status logs_stream_list(Logs *l, Arena *a, const LogStreamQuery *q, LogStreams *ret, Error *err);
 NODISCARD Status logs_stream_delete(Logs *l, Str group, Str name, Error *err);
 
 typedef struct LogEvent { int64_t id, time_ms, ingested_ms; Str stream, message; } LogEvent;            /* id: ascending in the order of arrival */
@@ -44,10 +46,14 @@ NODISCARD Status logs_write_all(Logs *l, Str group, int64_t retention_days, Str 
  * Always oldest first; backward gives the last `max` ones.  Streams named and not there are ignored. E_NOT_FOUND: the group. */
 typedef struct LogQuery { Str group; StrVec streams; Str stream_prefix; int64_t from_ms, to_ms; int64_t after_time_ms, after_id; int backward; int max; } LogQuery;
 NODISCARD Status logs_read(Logs *l, Arena *a, const LogQuery *q, LogEvents *ret, Error *err);
+/* Applies retention: old events go, and streams that have none left and took none since. */
 NODISCARD Status logs_expire(Logs *l, int64_t now_ms, Error *err);
 
 /* Notices: EventBridge's envelope {"id", "time", "source": "aws.glue", "detail-type", "account", "region", "resources", "detail"}. The newest 10,000 are kept. */
 NODISCARD Status logs_notice(Logs *l, const Json *event, Error *err);
 NODISCARD Status logs_notices(Logs *l, Arena *a, int64_t after, int max, Json **ret, Error *err);       /* oldest first; each with its "sequence" */
+/* How far a reader of the notices came: a number by name; 0 when never set. */
+NODISCARD Status logs_mark_get(Logs *l, Str name, int64_t *ret, Error *err);
+NODISCARD Status logs_mark_set(Logs *l, Str name, int64_t value, Error *err);
 
 #endif

@@ -208,23 +208,45 @@ static Status expire_some(Logs *l, int64_t group_id, int64_t before_ms, int *mor
     return logs_tx_commit(&tx, err);
 }
 
+static Status expire_streams(Logs *l, int64_t group_id, int64_t before_ms, Error *err)
+{
+    CLEANUP(logs_tx_endp) Logs *tx = NULL;
+
+    TRY(logs_tx_begin(l, &tx, err));
+    {
+        QUERY(q, &l->writer, "DELETE FROM log_stream WHERE group_id = ?1 AND created_ms < ?2 AND last_ingestion_ms < ?2"
+                             " AND NOT EXISTS (SELECT 1 FROM log_event e WHERE e.stream_id = log_stream.id)", err);
+        cq_int(&q, group_id);
+        cq_int(&q, before_ms);
+        TRY(cq_run(&q));
+    }
+    return logs_tx_commit(&tx, err);
+}
+
+static Status expire_group(Logs *l, const LogGroup *g, int64_t now_ms, Error *err)
+{
+    int64_t id, before_ms = now_ms - g->retention_days * DAY_MS;
+    int more = 1;
+
+    {
+        CLEANUP(logs_unlockp) pthread_mutex_t *lock UNUSED = logs_lock(&l->read_lock);
+        TRY(logs_group_id(&l->reader, g->name, &id, err));
+    }
+    while (more)
+        TRY(expire_some(l, id, before_ms, &more, err));
+    return expire_streams(l, id, before_ms, err);
+}
+
 Status logs_expire(Logs *l, int64_t now_ms, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     LogGroups groups;
-    int64_t id;
-    Error gone;
 
     TRY(logs_group_list(l, a, (Str){0}, (Str){0}, 0, &groups, err));
     for vec_each(LogGroup, g, &groups) {
-        int more = g->retention_days > 0;
-        {
-            CLEANUP(logs_unlockp) pthread_mutex_t *lock UNUSED = logs_lock(&l->read_lock);
-            if (more && logs_group_id(&l->reader, g->name, &id, &gone) != OK)
-                more = 0;
-        }
-        while (more)
-            TRY(expire_some(l, id, now_ms - g->retention_days * DAY_MS, &more, err));
+        Status s = g->retention_days > 0 ? expire_group(l, g, now_ms, err) : OK;
+        if (s != OK && s != E_NOT_FOUND)              /* deleted meanwhile */
+            return s;
     }
     return OK;
 }
@@ -268,4 +290,27 @@ Status logs_notices(Logs *l, Arena *a, int64_t after, int max, Json **ret, Error
     }
     *ret = list;
     return cq_status(&q);
+}
+
+Status logs_mark_get(Logs *l, Str name, int64_t *ret, Error *err)
+{
+    CLEANUP(logs_unlockp) pthread_mutex_t *lock UNUSED = logs_lock(&l->read_lock);
+    QUERY(q, &l->reader, "SELECT value FROM mark WHERE name = ?", err);
+    cq_text(&q, name);
+    *ret = cq_next(&q) ? cq_i64(&q) : 0;
+    return cq_status(&q);
+}
+
+Status logs_mark_set(Logs *l, Str name, int64_t value, Error *err)
+{
+    CLEANUP(logs_tx_endp) Logs *tx = NULL;
+
+    TRY(logs_tx_begin(l, &tx, err));
+    {
+        QUERY(q, &l->writer, "INSERT INTO mark(name, value) VALUES(?1, ?2) ON CONFLICT(name) DO UPDATE SET value = ?2", err);
+        cq_text(&q, name);
+        cq_int(&q, value);
+        TRY(cq_run(&q));
+    }
+    return logs_tx_commit(&tx, err);
 }

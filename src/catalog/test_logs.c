@@ -154,6 +154,41 @@ static void sizes(void **state)
     assert_status(logs_put(e->l, S("g"), S("ab"), &v, &e->err), E_LIMIT);
 }
 
+static Str streams(Env *e, const LogStreamQuery *q)
+{
+    LogStreams v;
+    StrVec out = {0};
+    assert_ok(logs_stream_list(e->l, e->a, q, &v, &e->err), &e->err);
+    for vec_each(LogStream, it, &v)
+        vec_push(e->a, &out, it->name);
+    return str_join(e->a, &out, S(" "));
+}
+
+static void streams_in_order(void **state)
+{
+    Env *e = *state;
+    LogStreamQuery q = { .group = S("g") };
+
+    make_streams(e);
+    assert_ok(logs_stream_create(e->l, S("g"), S("b"), &e->err), &e->err);
+    put(e, "b", 10, "x");
+    put(e, "a", 20, "x");
+    assert_str(streams(e, &q), "a ab b");
+    q.descending = 1;
+    assert_str(streams(e, &q), "b ab a");
+    q.after = S("b");
+    assert_str(streams(e, &q), "ab a");
+    q = (LogStreamQuery){ .group = S("g"), .by_time = 1, .max = 2 };
+    assert_str(streams(e, &q), "ab b");
+    q.after = S("b");
+    q.after_ms = 10;
+    assert_str(streams(e, &q), "a");
+    q = (LogStreamQuery){ .group = S("g"), .by_time = 1, .descending = 1 };
+    assert_str(streams(e, &q), "a b ab");
+    q = (LogStreamQuery){ .group = S("g"), .prefix = S("a") };
+    assert_str(streams(e, &q), "a ab");
+}
+
 static void retention(void **state)
 {
     Env *e = *state;
@@ -214,6 +249,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(groups, setup, teardown),
         cmocka_unit_test_setup_teardown(events_by_position, setup, teardown),
         cmocka_unit_test_setup_teardown(sizes, setup, teardown),
+        cmocka_unit_test_setup_teardown(streams_in_order, setup, teardown),
         cmocka_unit_test_setup_teardown(retention, setup, teardown),
         cmocka_unit_test_setup_teardown(written_by_runs, setup, teardown),
         cmocka_unit_test_setup_teardown(notices, setup, teardown),

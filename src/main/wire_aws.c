@@ -5,7 +5,6 @@
 #include "door/glue/gluedoor.h"
 #include "door/logs/logsdoor.h"
 #include "door/lakeformation/lakeformationdoor.h"
-#include "door/logs/logsdoor.h"
 #include "door/s3tables/s3tablesdoor.h"
 
 typedef Status (*OpenDoor)(Service *svc, AwsMount *ret, Error *err);
@@ -18,7 +17,6 @@ static const OpenDoor doors[] = {
     lakeformation_open,
     open_glue,
     s3tables_open,
-    logsdoor_open,
     logsdoor_open,
 };
 
