@@ -2,6 +2,7 @@
 /* wire_aws.c - AWS's services on the lake door: which there are, and whose a request is. */
 #include "main/wire.h"
 
+#include "door/athena/athenadoor.h"
 #include "door/glue/gluedoor.h"
 #include "door/logs/logsdoor.h"
 #include "door/lakeformation/lakeformationdoor.h"
@@ -14,6 +15,7 @@ static Status open_glue(Service *svc, AwsMount *ret, Error *err) { return glue_o
 
 /* One line a service. */
 static const OpenDoor doors[] = {
+    athena_open,
     lakeformation_open,
     open_glue,
     s3tables_open,
