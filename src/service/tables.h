@@ -59,7 +59,7 @@ typedef struct SvcNewTable {
 } SvcNewTable;
 /* E_EXISTS, E_NOT_FOUND (namespace), E_INVALID (also: a location inside of another relation's storage). */
 NODISCARD Status svc_table_create(const SvcCall *c, const SvcNewTable *t, SvcTable *ret, Error *err);
-/* To read it: E_QUARANTINED for a managed view whose evidence does not match. */
+/* To read it: E_QUARANTINED for a managed view whose evidence does not match; E_DENIED for who may select some columns only (lf_columns). */
 NODISCARD Status svc_table_load(const SvcCall *c, const SvcName *name, SvcTable *ret, Error *err);
 NODISCARD Status svc_table_exists(const SvcCall *c, const SvcName *name, Error *err);
 NODISCARD Status svc_table_list(const SvcCall *c, Str catalog, Str ns, CatPage page, CatRelations *ret, Error *err);
