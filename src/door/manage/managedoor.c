@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* managedoor.c - health and metrics.
  *
- * /healthz: the process lives.  /readyz: catalog and store can be written now (one tiny write each).  /metrics: counters of the rooms. */
-#include "door/manage/managedoor.h"
+ * /healthz: the process lives.  /readyz: catalog and store can be written now (one tiny write each).  /metrics: counters of the rooms.
+ * /api needs an access key: manage_auth.c, manage_events.c. */
+#include "door/manage/manage_int.h"
 #include "sched/sched.h"
 #include "service/guard.h"
+#include "service/notices.h"
 #include "service/reset.h"
 
 #include <stdlib.h>
@@ -72,6 +74,7 @@ static void metrics(ManageDoor *d, HttpRequest *r, HttpAnswer *ret)
     SchedulerState s = sched_state(d->svc->scheduler);
     GuardState g = guard_state(d->svc->guard);
     RefreshCounts c = refresh_counts(d->svc->refresher);
+    NoticesState n = notices_state(d->svc->notices);
 
     metric(&b, "firn_refresh_full_total", "counter", "Full refreshes.", (double)c.full);
     metric(&b, "firn_refresh_incremental_total", "counter", "Incremental refreshes.", (double)c.incremental);
@@ -82,6 +85,13 @@ static void metrics(ManageDoor *d, HttpRequest *r, HttpAnswer *ret)
     metric(&b, "firn_scheduled_running", "gauge", "Scheduled refreshes that run.", (double)s.running);
     metric(&b, "firn_scheduled_done_total", "counter", "Scheduled refreshes that ended well.", (double)s.done);
     metric(&b, "firn_scheduled_failed_total", "counter", "Scheduled refreshes that failed.", (double)s.failed);
+    metric(&b, "firn_scheduled_skipped_total", "counter", "Scheduled refreshes that were due while no source had changed.", (double)s.skipped);
+    metric(&b, "firn_scheduled_stopped_total", "counter", "Scheduled refreshes that were stopped.", (double)s.stopped);
+    metric(&b, "firn_scheduled_cancelled_total", "counter", "Scheduled refreshes whose schedule went while they were queued.", (double)s.cancelled);
+    metric(&b, "firn_scheduled_late_seconds", "gauge", "How late the scheduled refresh that began last was.", (double)s.late_ms / 1000);
+    metric(&b, "firn_webhook_sent_total", "counter", "Notices that the webhook took.", (double)n.sent);
+    metric(&b, "firn_webhook_failed_total", "counter", "Attempts that failed and are repeated.", (double)n.failed);
+    metric(&b, "firn_webhook_dropped_total", "counter", "Notices that the webhook refused, or that were too many.", (double)n.dropped);
     metric(&b, "firn_verified_files_total", "counter", "Files of managed views hashed.", (double)g.files);
     metric(&b, "firn_verified_bytes_total", "counter", "Bytes of managed views hashed.", (double)g.bytes);
     metric(&b, "firn_verify_mismatch_total", "counter", "Mismatches found.", (double)g.mismatches);
@@ -115,6 +125,8 @@ static void handle(void *ctx, HttpRequest *r, HttpAnswer *ret)
         metrics(d, r, ret);
     else if (str_eq(r->method, S("POST")) && str_eq(r->path, S("/reset")))
         reset(d, r, ret);
+    else if (get && str_eq(r->path, S("/api/events")))
+        manage_events(d->svc, r, ret);
     else if (get && str_eq(r->path, S("/")))
         text(r, ret, 200, S("firn: /healthz /readyz /metrics (the web console is not in this version yet)\n"));
     else
