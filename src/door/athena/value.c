@@ -229,6 +229,7 @@ static Json *info(Arena *a, Str name, const char *type, int precision, int scale
 {
     Json *v = json_object(a);
 
+    name = str_dup(a, name);                            /* the statement's end takes its own away */
     json_set(a, v, "CatalogName", json_str(a, S("hive")));
     json_set(a, v, "SchemaName", json_str(a, S("")));
     json_set(a, v, "TableName", json_str(a, S("")));
