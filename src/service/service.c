@@ -122,6 +122,7 @@ static Status ensure_default(Service *s, Arena *a, Error *err)
 {
     CatNamespace n = { .catalog = cat_account(s->catalog), .name = S("default"), .created_ms = clock_ms(), .owner = str_fmt(a, "arn:aws:iam::" STR_FMT ":root", STR_ARG(cat_account(s->catalog))) };
     Principal root = access_root(a, s->access);
+    props_set(a, &n.props, S("comment"), S("Default Hive database"));
     Status st = lf_namespace_create(s->access, a, &root, &n, err);
     return st == E_EXISTS ? OK : st;
 }
