@@ -77,19 +77,6 @@ Status cat_settings(Service *svc, Arena *a, Str current, Props *ret, Error *err)
     return OK;
 }
 
-void cat_ensure_default(Service *svc)
-{
-    CLEANUP(arena_destroyp) Arena *a = arena_create();
-    CatNamespace n;
-    Error err;
-
-    if (cat_namespace_get(svc->catalog, a, cat_account(svc->catalog), S("default"), &n, &err) == OK)
-        return;
-    n = (CatNamespace){ .catalog = cat_account(svc->catalog), .name = S("default"), .uuid = uuid_v4(a), .created_ms = clock_ms(), .owner = access_root(a, svc->access).arn };
-    props_set(a, &n.props, S("comment"), S("Default Hive database"));
-    (void)!cat_namespace_create(svc->catalog, &n, &err);            /* another one made it: fine */
-}
-
 /* ---- operations ----------------------------------------------------------------------------------------------------------- */
 
 static Json *catalog_shape(AwsCall *c, const Json *r)

@@ -22,8 +22,6 @@ static Status open_catalog(AwsCall *c, CatWarehouse *ret, Error *err)
     Status s = cat_resolve(ath_service(c), c->a, name, ret, err);
     if (s == E_NOT_FOUND)
         aws_code(err, "MetadataException");
-    if (s == OK && str_eq(ret->kind, S("account")))
-        cat_ensure_default(ath_service(c));
     return s;
 }
 

@@ -359,7 +359,6 @@ Status ath_StartQueryExecution(AwsCall *c, Error *err)
     TRY(start_context(&s, err));
     TRY(start_statement(&s, err));
     TRY(start_location(&s, err));
-    cat_ensure_default(s.svc);
     reuse_key(&s);
     TRY(reuse_find(&s, &same, err));
     TRY(same ? start_reused(&s, same, err) : start_run(&s, err));
