@@ -146,8 +146,19 @@ Status job_new_table(Job *j, const ViewSpec *spec, Error *err)
     return OK;
 }
 
+/* A regular view begins as AWS's does, as an empty table that then gets its rows; a managed one is never empty (spec/glue.md 1.2). */
+static Status write_empty(Job *j, StrVec *written, Str *ret, Error *err)
+{
+    if (j->mview.managed)
+        return OK;
+    *ret = ice_metadata_next_location(j->a, j->table.meta, (Str){0});
+    vec_push(j->a, written, *ret);
+    return ice_metadata_write(j->a, lake_store(j->r->lake), j->table.meta, *ret, err);
+}
+
 static Status commit_new(Job *j, const ViewSpec *spec, StrVec *written, Error *err)
 {
+    Str before = {0};
     IceUpdates ups = {0};
     IceRequirements rqs = {0};
     LakeTable next = j->table;
@@ -159,8 +170,9 @@ static Status commit_new(Job *j, const ViewSpec *spec, StrVec *written, Error *e
     props_set(j->a, &j->change.summary, S("firn.refresh-type"), S("FULL"));
     props_set(j->a, &j->change.summary, S("firn.run-id"), j->run.id);
     TRY(ice_change_prepare(j->a, lake_store(j->r->lake), j->table.meta, &j->change, clock_ms(), &ups, &rqs, written, err));
-    TRY(ice_metadata_apply(j->a, j->table.meta, (Str){0}, &ups, clock_ms(), &next.meta, &changed, err));
-    next.relation.metadata_location = ice_metadata_next_location(j->a, next.meta, (Str){0});
+    TRY(write_empty(j, written, &before, err));
+    TRY(ice_metadata_apply(j->a, j->table.meta, before, &ups, clock_ms(), &next.meta, &changed, err));
+    next.relation.metadata_location = ice_metadata_next_location(j->a, next.meta, before);
     vec_push(j->a, written, next.relation.metadata_location);
     TRY(ice_metadata_write(j->a, lake_store(j->r->lake), next.meta, next.relation.metadata_location, err));
     TRY(job_late(j, j->a, &next, NULL, 0, err));

@@ -19,7 +19,8 @@ Status s3t_page(AwsCall *c, const char *list, S3tItems *items, const char *size_
     Str after, last = {0};
 
     TRY(aws_page_start(c, "continuationToken", &after, err));
-    qsort(items->p, items->n, sizeof *items->p, by_key);
+    if (items->n)
+        qsort(items->p, items->n, sizeof *items->p, by_key);
     for vec_each(S3tItem, it, items) {
         if (after.n && str_cmp(it->key, after) <= 0)
             continue;

@@ -242,7 +242,7 @@ Status s3t_put_pointer(AwsCall *c, Error *err)
         return s3t_protected(c, &r, err);
     if (s == E_CONFLICT)
         return FAIL(err, E_CONFLICT, WRONG_TOKEN);
-    if (s == E_NOT_FOUND || s == E_SYNTAX || s == E_CORRUPT)
+    if (s == E_NOT_FOUND || s == E_SYNTAX || s == E_CORRUPT || (s == E_INVALID && !str_starts(str_c(err->message), S("The specified"))))
         return not_valid(err, err->message);
     TRY(s);
     aws_put_str(c, "name", t.relation.name);
