@@ -175,5 +175,6 @@ Status glue_delete_database(AwsCall *c, Error *err)
     if (!glue_is_bucket(&n))                           /* S3 Tables refuses a namespace that has tables */
         TRY(drop_tables(c, &n, err));
     TRY(svc_namespace_drop(&call, n.w.id, n.db, err));
+    TRY(glue_tag_drop(c, glue_arn(c, &n.w, "database", n.db, (Str){0}), err));
     return keep_glue_only(c, &ns, NULL, err);
 }

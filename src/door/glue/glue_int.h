@@ -84,6 +84,13 @@ NODISCARD Status glue_view_update(AwsCall *c, const GlueName *n, const CatRelati
 /* ---- glue_partition.c ------------------------------------------------------------------------------------------------------------ */
 
 Str glue_values_key(Arena *a, int64_t relation_id, const Json *values);
+NODISCARD Status glue_partitioned(AwsCall *c, GlueName *n, CatRelation *r, Error *err);          /* DatabaseName and TableName of the input */
+NODISCARD Status glue_partition_writer(AwsCall *c, GlueName *n, CatRelation *r, Error *err);     /* the same, and its partitions may be changed */
+const Json *glue_partition_keys(const CatRelation *r);
+Json *glue_show_partition(AwsCall *c, const CatRelation *r, const Json *doc);
+NODISCARD Status glue_partition_create(AwsCall *c, const CatRelation *r, const Json *input, Error *err);
+NODISCARD Status glue_partition_update(AwsCall *c, const CatRelation *r, const Json *old_values, const Json *input, Error *err);
+NODISCARD Status glue_partition_delete(AwsCall *c, const CatRelation *r, const Json *values, Error *err);
 /* A partition expression over columns (glue_expression.c). values: of one partition. E_INVALID in AWS's words. */
 typedef struct GlueExpr GlueExpr;
 NODISCARD Status glue_expr_parse(Arena *a, Str text, const Json *partition_keys, GlueExpr **ret, Error *err);
@@ -97,7 +104,11 @@ bool glue_matches(Arena *a, const GluePattern *p, Str name);
 
 /* ---- glue_tag.c ------------------------------------------------------------------------------------------------------------------------ */
 
-NODISCARD Status glue_tag_put(AwsCall *c, Str arn, const Json *tags, Error *err);       /* NULL tags: nothing */
+NODISCARD Status glue_tag_put(AwsCall *c, Str arn, const Json *tags, Error *err);       /* adds; NULL tags: nothing */
+NODISCARD Status glue_tag_drop(AwsCall *c, Str arn, Error *err);
+Json *glue_tags(AwsCall *c, Str arn);                  /* an object, never NULL */
+#define GLUE_POLICY_KIND "glue.policy"                 /* documents: key "catalog", or an ARN */
+Str glue_policy_text(AwsCall *c, Str key);             /* empty: none */
 
 /* ---- glue_refresh.c ---------------------------------------------------------------------------------------------------------------------- */
 

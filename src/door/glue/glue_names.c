@@ -4,6 +4,7 @@
  * As on AWS, IAM is asked for the catalog, the database and the table before anything is looked up, so a name that is not there and one
  * that is forbidden look the same to who has no rights.  Glue folds names to lower case; names that other doors made
  * with capitals are found by their exact spelling. */
+#include "access/iam.h"
 #include "door/glue/glue_int.h"
 
 #define S3_CATALOG "s3tablescatalog"
@@ -72,7 +73,9 @@ Str glue_arn(AwsCall *c, const CatWarehouse *w, const char *what, Str db, Str na
 
 Status glue_allow(AwsCall *c, Str resource, Error *err)
 {
-    return aws_allow(c, str_fmt(c->a, "glue:%s", c->op->name).p, resource, NULL, err);
+    IamAsk ask = { .action = str_fmt(c->a, "glue:%s", c->op->name).p, .resource = resource, .resource_policy = glue_policy_text(c, resource),
+                   .resource_policy_2 = glue_policy_text(c, S("catalog")) };
+    return iam_allowed(c->access, c->a, &c->who, &ask, err);
 }
 
 static Status allow(AwsCall *c, const GlueName *n, Error *err)
