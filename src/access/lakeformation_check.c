@@ -191,8 +191,10 @@ Status lf_allowed(Access *x, Arena *a, const Principal *p, const LfResource *r, 
     if (!is_judged(p))
         return OK;
     TRY(lf_effective(x, a, p, r, &have, err));
-    if (need & ~have)
+    if (need & ~have || !(have & LF_DESCRIBE))
         have |= implicit(x, a, p, r->kind);
+    if (r->kind == LF_TABLE && !(have & LF_DESCRIBE))                                   /* says no more than of a table that is not there */
+        return refuse(a, r, LF_DESCRIBE, err);
     return need & ~have ? refuse(a, r, need & ~have, err) : OK;
 }
 
@@ -290,7 +292,7 @@ static Status object_check(Access *x, Arena *a, const Principal *p, const Ask *a
 }
 
 /* A name that is nobody's: it may be known to be free by who sees the whole database. */
-static Status free_name_check(Access *x, Arena *a, const Principal *p, const LfResource *r, uint32_t need, Error *err)
+static Status free_name_check(Access *x, Arena *a, const Principal *p, const LfResource *r, Error *err)
 {
     LfResource db = { .kind = LF_DATABASE, .catalog = r->catalog, .database = r->database }, wild = wildcard_of(r);
     uint32_t on_db = 0, on_tables = 0;
@@ -303,7 +305,7 @@ static Status free_name_check(Access *x, Arena *a, const Principal *p, const LfR
     TRY(lf_effective(x, a, p, &wild, &on_tables, err));
     if (on_db & LF_CREATE_TABLE || on_tables || lf_is_reader(x, a, p))
         return OK;
-    return refuse(a, r, need, err);
+    return refuse(a, r, LF_DESCRIBE, err);
 }
 
 Status lf_check(Access *x, Arena *a, const Principal *p, const Ask *ask, const CatRelation *relation, Error *err)
@@ -318,7 +320,7 @@ Status lf_check(Access *x, Arena *a, const Principal *p, const Ask *ask, const C
         return OK;
     LfResource r = relation ? table_of(relation) : named_of(ask);
     if (!relation && r.kind == LF_TABLE)
-        return free_name_check(x, a, p, &r, need, err);
+        return free_name_check(x, a, p, &r, err);
     if (r.kind == LF_CATALOG && ask->action == ACT_READ_METADATA)                        /* lists hold what one may see */
         return OK;
     return lf_allowed(x, a, p, &r, relation && ask->action == ACT_REGISTER && !ask->lf ? LF_ALTER : need, err);

@@ -93,7 +93,7 @@ static void test_open_by_default(void **state)
     assert_ok(allowed(e, &e->ann, db_of(S("d")), LF_CREATE_TABLE), &e->err);
     assert_ok(take_back(e, S("IAM_ALLOWED_PRINCIPALS"), table_of(S("d"), S("t")), LF_ALL), &e->err);
     assert_status(allowed(e, &e->ann, table_of(S("d"), S("t")), LF_SELECT), E_DENIED);
-    assert_string_equal(e->err.message, "Insufficient Lake Formation permission(s): Required Select on t");
+    assert_string_equal(e->err.message, "Insufficient Lake Formation permission(s): Required Describe on t");
     assert_ok(allowed(e, &e->root, table_of(S("d"), S("t")), LF_SELECT), &e->err);
 }
 

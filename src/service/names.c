@@ -210,12 +210,19 @@ static Status bind_refreshes(Run *r, Arena *a, const LakeTable *t, const Name *n
     return OK;
 }
 
+/* That there is no such table is told to who may see the namespace. */
+static Status may_know(Run *r, const Name *n, Error *err)
+{
+    Ask ask = { .action = ACT_READ_METADATA, .api = "SELECT", .catalog = n->catalog_id, .namespace = n->namespace, .name = n->name };
+    return access_check(r->svc->access, r->a, &r->ss->principal, &ask, err);
+}
+
 static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret, Error *err)
 {
     Run *r = ctx;
     LakeTable *t = arena_new(a, LakeTable);
     CatRelation rel;
-    Name n;
+    Name n = {0};
 
     Status pg = resolve_pg(r, a, ref, ret, err);
     if (pg != E_NOT_FOUND)
@@ -223,6 +230,8 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
     Status s = name_resolve(r, &ref->name, &n, err);
     if (s == OK)
         s = cat_relation_get(r->svc->catalog, a, n.catalog_id, n.namespace, n.name, &rel, err);
+    if (s == E_NOT_FOUND && n.name.n)
+        TRY(may_know(r, &n, err));
     if (s == E_NOT_FOUND)
         return table_not_found(r, &ref->name, ref->position, err);
     TRY(s);

@@ -15,6 +15,17 @@ Status tables_get(const SvcCall *c, const SvcName *name, CatRelation *ret, Error
     return tables_kind(err, "NoSuchTableException");
 }
 
+Status tables_find(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err)
+{
+    Status s = tables_get(c, name, ret, err);
+    Error denied;
+
+    if (s != E_NOT_FOUND || tables_ask(c, ACT_READ_METADATA, NULL, name, &denied) != E_DENIED)
+        return s;
+    *err = denied;
+    return E_DENIED;
+}
+
 Status tables_must_be_free(const SvcCall *c, const SvcName *name, RelKind wanted, Error *err)
 {
     CatRelation r = {0};
@@ -41,7 +52,7 @@ static Status every_column(const SvcCall *c, const SvcName *name, Error *err)
 
 Status svc_table_load(const SvcCall *c, const SvcName *name, SvcTable *ret, Error *err)
 {
-    TRY(tables_get(c, name, &ret->relation, err));
+    TRY(tables_find(c, name, &ret->relation, err));
     TRY(tables_ask(c, ACT_READ_METADATA, &ret->relation, name, err));
     TRY(tables_ask(c, ACT_READ_DATA, &ret->relation, name, err));
     TRY(every_column(c, name, err));
@@ -52,7 +63,7 @@ Status svc_table_load(const SvcCall *c, const SvcName *name, SvcTable *ret, Erro
 Status svc_table_exists(const SvcCall *c, const SvcName *name, Error *err)
 {
     CatRelation r = {0};
-    TRY(tables_get(c, name, &r, err));
+    TRY(tables_find(c, name, &r, err));
     return tables_ask(c, ACT_READ_METADATA, &r, name, err);
 }
 
@@ -158,7 +169,7 @@ Status svc_table_drop(const SvcCall *c, const SvcName *name, SvcFiles files, Err
     CatRelation r = {0};
     StrVec doomed = {0};
 
-    TRY(tables_get(c, name, &r, err));
+    TRY(tables_find(c, name, &r, err));
     TRY(tables_ask(c, ACT_DROP, &r, name, err));
     if (files == SVC_PURGE_FILES)
         own_files(c, &r, &doomed);
@@ -176,7 +187,7 @@ Status svc_table_drop(const SvcCall *c, const SvcName *name, SvcFiles files, Err
 
 Status svc_table_unregister(const SvcCall *c, const SvcName *name, SvcTable *ret, Error *err)
 {
-    TRY(tables_get(c, name, &ret->relation, err));
+    TRY(tables_find(c, name, &ret->relation, err));
     TRY(tables_ask(c, ACT_DROP, &ret->relation, name, err));
     TRY(ice_metadata_read(c->a, c->ctx->store, ret->relation.metadata_location, &ret->metadata, err));
     CatChange ch = { .kind = CH_DROP, .relation = &ret->relation, .expected = ret->relation.metadata_location };
@@ -192,7 +203,7 @@ Status svc_table_rename(const SvcCall *c, const SvcName *from, const SvcName *to
     TRY(tables_check_name(to, err));
     if (!str_eq(from->catalog, to->catalog))
         return FAIL(err, E_UNSUPPORTED, "a table cannot be renamed into another catalog");
-    TRY(tables_get(c, from, &r, err));
+    TRY(tables_find(c, from, &r, err));
     TRY(tables_ask(c, ACT_RENAME, &r, from, err));
     TRY(tables_ask(c, ACT_CREATE, NULL, to, err));
     CatChange ch = { .kind = CH_RENAME, .relation = &r, .new_namespace = to->namespace, .new_name = to->name };

@@ -20,6 +20,8 @@ NODISCARD Status tables_check_namespace(Str ns, Error *err);
 NODISCARD Status tables_ask(const SvcCall *c, Action act, const CatRelation *r, const SvcName *name, Error *err);
 /* The relation of that name when it is a table (or materialized view): E_NOT_FOUND with the reference's text. */
 NODISCARD Status tables_get(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err);
+/* The same for who asks for it by name: E_DENIED where he may not know that there is none. */
+NODISCARD Status tables_find(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err);
 NODISCARD Status tables_get_view(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err);
 /* What the principal may see of a namespace. */
 NODISCARD Status tables_list(const SvcCall *c, Str catalog, Str ns, int kind_mask, CatPage page, CatRelations *ret, Error *err);
