@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* live.h - internal tables and continuous views: the tick (design idea 6).
+ *
+ * Owns live.db, a database file of the engine with its own write-ahead log.  Rows of a relation stand in live.r<id>; a relation is known by
+ * the number of its object (names are the matter of the rooms above).  Writes are staged by their writers and applied in ticks: one engine transaction
+ * applies them, runs the delta plans of every view that depends on them, in order, appends the change logs, and moves the clock.  So a view is
+ * never behind the tables that it reads, and a crash loses all of a tick or none.  A writer is answered when its tick is durable; writes that come
+ * while a tick runs share the next one.
+ * A view whose query fails on the new rows (a division by zero) does not fail the write: it is left out, reads of it fail with that error, and it is made
+ * anew by the first tick after which its query works again.
+ * Any thread may call.  Multisets throughout: a row may stand several times. */
+#ifndef FIRN_LIVE_H
+#define FIRN_LIVE_H
+
+#include "base/base.h"
+#include "duck/duck.h"
+#include "ivm/ivm.h"
+
+typedef struct Live Live;
+
+/* Opens or makes the file; leaves out, and drops, relations that `keep` does not know (half-done creations). E_CORRUPT, E_IO. */
+typedef struct LiveOptions { DuckEngine *engine; Str path; int (*keep)(void *ctx, int64_t id); void *ctx; } LiveOptions;
+NODISCARD Status live_open(const LiveOptions *o, Live **ret, Error *err);
+void live_close(Live *l);
+NODISCARD Status live_reset(Live *l, Error *err);
+
+/* ---- relations ------------------------------------------------------------------------------------------------------- */
+
+typedef struct LiveColumn { Str engine; DataType type; int not_null; } LiveColumn;
+typedef VEC(LiveColumn) LiveColumns;
+NODISCARD Status live_table_create(Live *l, int64_t id, const LiveColumns *cols, Error *err);          /* E_EXISTS */
+
+/* A view over live relations, compiled by the caller: the id of each of its sources' BoundTable is live_source_id of the relation.  With `fill` its rows are
+ * computed now, in a tick of their own (creation); without, they are those of the file (start).  The arena goes over to the view on success. */
+typedef enum { LIVE_FILL, LIVE_KEEP } LiveFill;
+NODISCARD Status live_view_add(Live *l, int64_t id, Arena *owned, IvmView *view, LiveFill fill, Error *err);
+Str live_source_id(Arena *a, int64_t id);                                      /* "live:12" */
+/* Drops relations together; E_CONFLICT when a view that stays reads one of them. */
+NODISCARD Status live_drop(Live *l, const int64_t *ids, size_t n, Error *err);
+/* The engine's text of a relation's rows, for a printer: (SELECT …). E_INVALID with the view's own error when it has one. */
+NODISCARD Status live_relation_sql(Live *l, Arena *a, int64_t id, Str *ret, Error *err);
+NODISCARD Status live_row_count(Live *l, int64_t id, int64_t *ret, Error *err);
+/* How a view is kept: ivm_reason's line, and its error if it has one. */
+typedef struct LiveViewState { Str kept, error; int64_t ticks, rows_changed, us; } LiveViewState;
+NODISCARD Status live_view_state(Live *l, Arena *a, int64_t id, LiveViewState *ret, Error *err);
+
+/* ---- writing ----------------------------------------------------------------------------------------------------------- */
+
+/* A set of staged rows: those to come, and the stored ones to go. */
+typedef struct LiveWrite { int64_t relation; Str stage; int64_t rows; int deletes; } LiveWrite;
+
+/* Stages the rows of a query that gives the table's columns in order; `conn` is the writer's. */
+NODISCARD Status live_stage_inserts(Live *l, Arena *a, DuckConn *conn, int64_t id, Str sql, LiveWrite *ret, Error *err);
+/* Stages the rows of a query that gives __rid of stored rows (live_rows_sql names it), and, when new_sql is not empty, the rows that take their place.
+ * Only between live_exclusive and its end: what was read must not change before it is written. */
+NODISCARD Status live_stage_changes(Live *l, Arena *a, DuckConn *conn, int64_t id, Str rids_sql, Str new_sql, LiveWrite *ret, Error *err);
+Str live_rows_sql(Arena *a, int64_t id);                                        /* the columns and __rid */
+/* Applies writes in one tick; *t is its timestamp (milliseconds since 1970, ascending). */
+NODISCARD Status live_commit(Live *l, const LiveWrite *w, size_t n, int64_t *t, Error *err);
+/* Read, then write, with nothing in between. live_exclusive_commit may be called once; the end forgets what was staged and not committed. */
+typedef struct LiveExclusive LiveExclusive;
+NODISCARD Status live_exclusive(Live *l, LiveExclusive **ret, Error *err);
+NODISCARD Status live_exclusive_commit(LiveExclusive *x, const LiveWrite *w, size_t n, int64_t *t, Error *err);
+void live_exclusive_end(LiveExclusive *x);
+void live_exclusive_endp(LiveExclusive **x);
+void live_unstage(Live *l, const LiveWrite *w);                                 /* rows that are not wanted any more */
+
+int64_t live_now(Live *l);                                                      /* timestamp of the last tick; reads see just that */
+
+/* ---- watching ------------------------------------------------------------------------------------------------------------ */
+
+/* The changes of one relation from now on. `snapshot` streams its rows as of ret's time on the caller's connection. */
+typedef struct LiveWatch LiveWatch;
+typedef struct LiveChange { int64_t t; const Value *cells; int64_t weight; } LiveChange;      /* cells: one a visible column; valid until the next call */
+NODISCARD Status live_watch(Live *l, int64_t id, DuckConn *conn, DuckResult **snapshot, LiveWatch **ret, Error *err);
+int64_t live_watch_start(const LiveWatch *w);
+/* The next change, or *has 0 after wait_ms without one: then *progress says up to which time (exclusive) all were given.
+ * E_LIMIT: the reader was too slow, more than the limit of changes wait; E_NOT_FOUND: the relation was dropped. */
+NODISCARD Status live_watch_next(LiveWatch *w, int wait_ms, LiveChange *ret, int *has, int64_t *progress, Error *err);
+void live_watch_wake(LiveWatch *w);                                             /* ends a wait: another thread's cancel */
+void live_watch_end(LiveWatch *w);
+
+/* ---- change logs, for those that must not lose a change over a restart (sinks) ------------------------------------------------ */
+
+/* From now on the relation's changes are kept, until everyone who asked for the log has said that it is done with them. */
+NODISCARD Status live_log_begin(Live *l, int64_t id, Str reader, int64_t *from, Error *err);
+/* The engine's text of the changes with from < t <= to: __t, __w and the visible columns. E_NOT_FOUND: they are not kept. */
+NODISCARD Status live_log_sql(Live *l, Arena *a, int64_t id, int64_t from, int64_t to, Str *ret, Error *err);
+NODISCARD Status live_log_done(Live *l, int64_t id, Str reader, int64_t upto, Error *err);
+NODISCARD Status live_log_end(Live *l, int64_t id, Str reader, Error *err);
+
+typedef struct LiveCounts { int64_t ticks, writes, rows, us, views, broken; } LiveCounts;
+LiveCounts live_counts(Live *l);
+
+#endif

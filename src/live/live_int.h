@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* live_int.h - inside of live/: relations, the queue of writers, a tick under way.
+ *
+ * One thread at a time leads: it alone runs ticks, changes the registry and uses `conn`.  The lock guards the registry for readers, the queue and the
+ * watches; it is never held while the engine works. */
+#ifndef FIRN_LIVE_INT_H
+#define FIRN_LIVE_INT_H
+
+#include "live/live.h"
+
+enum {
+    WATCH_CHANGES_MAX = 1000000,      /* changes that wait for one slow reader */
+    RELATIONS_MAX = 100000,
+    CLOCK_RESERVE_MS = 60000,         /* how far ahead the clock's end is written */
+};
+
+typedef struct Chunk { int64_t t; Arena *a; size_t rows, cols; Value *cells; int64_t *weights; int refs; } Chunk;
+
+struct LiveWatch {
+    Live *l;
+    int64_t id, start, progress;
+    struct { Chunk **p; size_t n, cap; } chunks;      /* oldest first; heap */
+    size_t at, waiting;               /* row of the first chunk; changes that wait */
+    int dropped, overflowed, woken;
+    LiveWatch *next;
+};
+
+typedef struct LogReader { char name[128]; int64_t done; } LogReader;
+
+typedef struct Relation {
+    int64_t id;
+    Arena *a;
+    LiveColumns cols;                 /* visible */
+    IvmView *view;                    /* NULL: a table */
+    Arena *view_arena;
+    struct { int64_t *p; size_t n, cap; } sources;
+    Str error;                        /* of a view that is left out; in error_arena */
+    Arena *error_arena;
+    int64_t ticks, rows_changed, us;
+    struct { LogReader *p; size_t n, cap; } readers;  /* of its change log */
+} Relation;
+
+typedef struct Waiter {
+    const LiveWrite *writes;
+    size_t n;
+    int done;
+    int64_t t;
+    Status status;
+    Error err;
+    struct Waiter *next;
+} Waiter;
+
+struct Live {
+    DuckEngine *engine;
+    DuckConn *conn;                   /* the leader's */
+    Arena *a;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;           /* the queue, the lead, the watches */
+    int leading;
+    Waiter *queue;                    /* oldest first */
+    struct { Relation **p; size_t n, cap; } rels;     /* by id */
+    LiveWatch *watches;
+    int64_t now, clock_end;           /* last tick; time up to which the clock is reserved on disk */
+    int64_t stages;                   /* numbers of stage tables */
+    LiveCounts counts;
+};
+
+/* What a tick does to one relation: names of engine relations. */
+typedef struct Delta {
+    Relation *rel;
+    Str ins, del, chg;                /* columns (hidden too); rid; visible columns and __w. Empty: none */
+    int has_deletes;
+    int64_t rows;                     /* of chg; -1: not counted */
+    Chunk *chunk;                     /* for watches */
+} Delta;
+
+typedef struct Tick {
+    Live *l;
+    Arena *a;
+    int64_t t;
+    const Waiter *waiters;            /* whose writes; with `only` the first of them alone */
+    int only;
+    const LiveWrite *extra;           /* of an exclusive writer */
+    size_t nextra;
+    struct { Delta *p; size_t n, cap; } deltas;
+    struct { Relation **p; size_t n, cap; } skipped;  /* views left out of this attempt */
+    Relation *fill;                   /* a new view to compute */
+} Tick;
+
+/* live.c */
+Relation *live_find(Live *l, int64_t id);             /* lock held, or as the leader */
+NODISCARD Status live_exec(Live *l, Str sql, Error *err);
+void live_lead(Live *l);                              /* waits for the lead */
+void live_unlead(Live *l);
+Str live_columns_sql(Arena *a, const LiveColumns *cols, const char *prefix);
+Str live_table(Arena *a, int64_t id);                 /* live.r12 */
+Str live_log_table(Arena *a, int64_t id);
+void relation_error(Live *l, Relation *r, const char *message);     /* NULL: none any more */
+
+/* live_tick.c: as the leader. Fills t->t. */
+NODISCARD Status tick_run(Tick *t, Error *err);
+
+/* live_view.c: one view's part of a tick. */
+Delta *tick_delta(Tick *t, int64_t id);               /* NULL: unchanged */
+NODISCARD Status tick_view(Tick *t, Relation *r, Error *err);
+
+/* live_watch.c */
+NODISCARD Status watch_collect(Tick *t, Error *err);  /* chunks of the deltas that somebody watches */
+void watch_publish(Tick *t);                          /* after the commit */
+void watch_forget(Live *l, int64_t id);               /* lock held */
+void chunk_release(Chunk *c);
+
+/* live_log.c */
+NODISCARD Status log_append(Tick *t, Error *err);
+NODISCARD Status log_open(Live *l, Error *err);
+
+#endif

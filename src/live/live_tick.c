@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* live_tick.c - one tick: all of it or none.
+ *
+ * First what each table's writes come to, then each view in order of its id (a view reads only what was there before it), then everything is applied, logged and
+ * committed.  Until it is applied live.r<id> is the old state, so old and new need no copies: new is old without `del`, and `ins`.
+ * Invariant: a view that fails is left out of another attempt, together with those that read it; the writes do not fail for it. */
+#include "live/live_int.h"
+
+static bool is_skipped(const Tick *t, const Relation *r)
+{
+    for (size_t i = 0; i < t->skipped.n; i++)
+        if (t->skipped.p[i] == r)
+            return true;
+    return false;
+}
+
+/* ---- writes of tables ------------------------------------------------------------------------------------------------------ */
+
+typedef struct Writes { StrVec ins, del; } Writes;
+
+static void gather_one(Tick *t, const LiveWrite *w, int64_t id, Writes *ret)
+{
+    if (w->relation != id)
+        return;
+    const Relation *r = live_find(t->l, id);
+    Str part = str_fmt(t->a, "SELECT " STR_FMT " FROM " STR_FMT "%s", STR_ARG(live_columns_sql(t->a, &r->cols, "")), STR_ARG(w->stage), w->deletes ? " WHERE __rid IS NULL" : "");
+    vec_push(t->a, &ret->ins, part);
+    if (w->deletes) {
+        part = str_fmt(t->a, "SELECT __rid AS rid FROM " STR_FMT " WHERE __rid IS NOT NULL", STR_ARG(w->stage));
+        vec_push(t->a, &ret->del, part);
+    }
+}
+
+static void each_write(Tick *t, int64_t id, Writes *ret)
+{
+    for (size_t i = 0; i < t->nextra; i++)
+        gather_one(t, &t->extra[i], id, ret);
+    for (const Waiter *w = t->waiters; w; w = t->only ? NULL : w->next)
+        for (size_t i = 0; i < w->n; i++)
+            gather_one(t, &w->writes[i], id, ret);
+}
+
+static Status temp_view(Tick *t, Str name, Str sql, Error *err)
+{
+    return live_exec(t->l, str_fmt(t->a, "CREATE OR REPLACE TEMP VIEW " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), err);
+}
+
+/* chg of a table without deletes is what comes; else rows that go and come again cancel out. */
+static Status table_change(Tick *t, Delta *d, Error *err)
+{
+    long long id = (long long)d->rel->id;
+    Str cols = live_columns_sql(t->a, &d->rel->cols, "");
+
+    if (!d->has_deletes) {
+        d->chg = str_fmt(t->a, "c%lld", id);
+        return temp_view(t, d->chg, str_fmt(t->a, "SELECT " STR_FMT ", CAST(1 AS BIGINT) AS __w FROM " STR_FMT, STR_ARG(cols), STR_ARG(d->ins)), err);
+    }
+    d->chg = str_fmt(t->a, "cd%lld", id);
+    return live_exec(t->l, str_fmt(t->a, "CREATE OR REPLACE TEMP TABLE " STR_FMT " AS SELECT " STR_FMT ", CAST(sum(w) AS BIGINT) AS __w FROM (SELECT " STR_FMT ", 1 AS w FROM " STR_FMT
+                     " UNION ALL SELECT " STR_FMT ", -1 AS w FROM " STR_FMT " WHERE rowid IN (SELECT rid FROM " STR_FMT ")) q GROUP BY ALL HAVING sum(w) <> 0",
+                     STR_ARG(d->chg), STR_ARG(cols), STR_ARG(cols), STR_ARG(d->ins), STR_ARG(cols), STR_ARG(live_table(t->a, d->rel->id)), STR_ARG(d->del)), err);
+}
+
+static Status table_delta(Tick *t, Relation *r, Error *err)
+{
+    Writes w = {0};
+    Delta d = { .rel = r, .rows = -1 };
+
+    each_write(t, r->id, &w);
+    if (!w.ins.n)
+        return OK;
+    d.has_deletes = w.del.n > 0;
+    d.ins = str_fmt(t->a, "i%lld", (long long)r->id);
+    TRY(temp_view(t, d.ins, str_join(t->a, &w.ins, S(" UNION ALL ")), err));
+    if (d.has_deletes) {
+        d.del = str_fmt(t->a, "x%lld", (long long)r->id);
+        TRY(temp_view(t, d.del, str_join(t->a, &w.del, S(" UNION ")), err));
+    }
+    TRY(table_change(t, &d, err));
+    vec_push(t->a, &t->deltas, d);
+    return OK;
+}
+
+/* ---- applying --------------------------------------------------------------------------------------------------------------- */
+
+static Status apply(Tick *t, const Delta *d, Error *err)
+{
+    Str table = live_table(t->a, d->rel->id);
+
+    if (d->del.n)
+        TRY(live_exec(t->l, str_fmt(t->a, "DELETE FROM " STR_FMT " WHERE rowid IN (SELECT rid FROM " STR_FMT ")", STR_ARG(table), STR_ARG(d->del)), err));
+    return d->ins.n ? live_exec(t->l, str_fmt(t->a, "INSERT INTO " STR_FMT " SELECT * FROM " STR_FMT, STR_ARG(table), STR_ARG(d->ins)), err) : OK;
+}
+
+/* The clock's end moves rarely; between, a tick writes nothing for it. */
+static Status move_clock(Tick *t, int64_t *end, Error *err)
+{
+    *end = t->l->clock_end;
+    if (t->t < t->l->clock_end)
+        return OK;
+    *end = t->t + CLOCK_RESERVE_MS;
+    return live_exec(t->l, str_fmt(t->a, "DELETE FROM live.clock; INSERT INTO live.clock VALUES (%lld)", (long long)*end), err);
+}
+
+static bool fails_alone(Status s)
+{
+    return s == E_OVERFLOW || s == E_DIVISION || s == E_INVALID || s == E_LIMIT || s == E_INTERNAL || s == E_UNSUPPORTED || s == E_SYNTAX;
+}
+
+static Status each_view(Tick *t, Relation **failed, Error *err)
+{
+    for (size_t i = 0; i < t->l->rels.n; i++) {
+        Relation *r = t->l->rels.p[i];
+        if (!r->view || is_skipped(t, r))
+            continue;
+        *failed = r;
+        TRY(tick_view(t, r, err));
+    }
+    *failed = t->fill;
+    if (t->fill)
+        TRY(tick_view(t, t->fill, err));
+    *failed = NULL;
+    return OK;
+}
+
+static Status inside(Tick *t, Relation **failed, Error *err)
+{
+    for (size_t i = 0; i < t->l->rels.n; i++)
+        if (!t->l->rels.p[i]->view)
+            TRY(table_delta(t, t->l->rels.p[i], err));
+    TRY(each_view(t, failed, err));
+    for (size_t i = 0; i < t->deltas.n; i++)
+        TRY(apply(t, &t->deltas.p[i], err));
+    TRY(log_append(t, err));
+    return watch_collect(t, err);
+}
+
+static Status attempt(Tick *t, Relation **failed, Error *err)
+{
+    Error ignored;
+    int64_t end;
+
+    t->deltas.n = 0;
+    TRY(live_exec(t->l, S("BEGIN TRANSACTION"), err));
+    Status s = inside(t, failed, err);
+    if (s == OK)
+        s = move_clock(t, &end, err);
+    if (s == OK)
+        s = live_exec(t->l, S("COMMIT"), err);
+    if (s != OK) {
+        for (size_t i = 0; i < t->deltas.n; i++)
+            chunk_release(t->deltas.p[i].chunk);
+        (void)!live_exec(t->l, S("ROLLBACK"), &ignored);
+        return s;
+    }
+    t->l->clock_end = end;
+    return OK;
+}
+
+/* ---- views that fail ----------------------------------------------------------------------------------------------------------- */
+
+static void skip(Tick *t, Relation *r)
+{
+    if (!is_skipped(t, r))
+        vec_push(t->a, &t->skipped, r);
+}
+
+/* A view that reads one that is left out is left out with it. */
+static void skip_readers(Tick *t)
+{
+    for (size_t i = 0; i < t->l->rels.n; i++) {
+        Relation *r = t->l->rels.p[i];
+        for (size_t k = 0; k < r->sources.n; k++) {
+            const Relation *s = live_find(t->l, r->sources.p[k]);
+            if (s && is_skipped(t, s))
+                skip(t, r);
+        }
+    }
+}
+
+/* Errors of views after a tick: those that failed have one, those that were made anew have none any more. */
+static void settle(Tick *t, const char *why)
+{
+    for (size_t i = 0; i < t->skipped.n; i++)
+        if (!t->skipped.p[i]->error.n)
+            relation_error(t->l, t->skipped.p[i], why);
+    for (size_t i = 0; i < t->deltas.n; i++)
+        if (t->deltas.p[i].rel->error.n)
+            relation_error(t->l, t->deltas.p[i].rel, NULL);
+}
+
+static void count(Tick *t, int64_t us)
+{
+    pthread_mutex_lock(&t->l->lock);
+    t->l->now = t->t;
+    t->l->counts.ticks++;
+    t->l->counts.us += us;
+    pthread_mutex_unlock(&t->l->lock);
+}
+
+static void drop_stages(Tick *t)
+{
+    Error ignored;
+    for (size_t i = 0; i < t->nextra; i++)
+        (void)!live_exec(t->l, str_fmt(t->a, "DROP TABLE IF EXISTS " STR_FMT, STR_ARG(t->extra[i].stage)), &ignored);
+    for (const Waiter *w = t->waiters; w; w = t->only ? NULL : w->next)
+        for (size_t i = 0; i < w->n; i++)
+            (void)!live_exec(t->l, str_fmt(t->a, "DROP TABLE IF EXISTS " STR_FMT, STR_ARG(w->writes[i].stage)), &ignored);
+}
+
+Status tick_run(Tick *t, Error *err)
+{
+    int64_t begun = clock_mono_us();
+    Error why = {0};
+    Relation *failed = NULL;
+
+    t->t = max_i64(clock_ms(), t->l->now + 1);
+    Status s = attempt(t, &failed, err);
+    while (s != OK && failed && failed != t->fill && fails_alone(s)) {
+        if (!why.message[0])
+            why = *err;
+        skip(t, failed);
+        skip_readers(t);
+        s = attempt(t, &failed, err);
+    }
+    TRY(s);
+    settle(t, why.message);
+    count(t, clock_mono_us() - begun);
+    watch_publish(t);
+    drop_stages(t);
+    return OK;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* live_view.c - what a tick does to one view.
+ *
+ * The plan of ivm/ runs over s<i>_old, s<i>_new, s<i>_chg and v, all views of the leader's connection.  A view that cannot be kept incrementally, one that
+ * had failed, and one whose stored state contradicts itself, is computed whole and replaced; its change is then the difference. */
+#include "live/live_int.h"
+
+Delta *tick_delta(Tick *t, int64_t id)
+{
+    for (size_t i = 0; i < t->deltas.n; i++)
+        if (t->deltas.p[i].rel->id == id)
+            return &t->deltas.p[i];
+    return NULL;
+}
+
+static Status temp_view(Tick *t, Str name, Str sql, Error *err)
+{
+    return live_exec(t->l, str_fmt(t->a, "CREATE OR REPLACE TEMP VIEW " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), err);
+}
+
+/* ---- sources ------------------------------------------------------------------------------------------------------------------ */
+
+static Str new_state(Tick *t, const Relation *s, const Delta *d)
+{
+    Str cols = live_columns_sql(t->a, &s->cols, ""), table = live_table(t->a, s->id);
+
+    if (!d)
+        return str_fmt(t->a, "SELECT " STR_FMT " FROM " STR_FMT, STR_ARG(cols), STR_ARG(table));
+    Str without = d->del.n ? str_fmt(t->a, " WHERE rowid NOT IN (SELECT rid FROM " STR_FMT ")", STR_ARG(d->del)) : (Str){0};
+    return str_fmt(t->a, "SELECT " STR_FMT " FROM " STR_FMT STR_FMT " UNION ALL SELECT " STR_FMT " FROM " STR_FMT, STR_ARG(cols), STR_ARG(table), STR_ARG(without),
+                   STR_ARG(cols), STR_ARG(d->ins));
+}
+
+static Status source_states(Tick *t, const Relation *r, IvmChange *changes, Error *err)
+{
+    for (size_t i = 0; i < r->sources.n; i++) {
+        const Relation *s = live_find(t->l, r->sources.p[i]);
+        const Delta *d = tick_delta(t, r->sources.p[i]);
+        Str cols = live_columns_sql(t->a, &s->cols, "");
+        changes[i] = (IvmChange){ .changed = d != NULL, .has_deletes = d && d->has_deletes };
+        TRY(temp_view(t, str_fmt(t->a, "s%zu_old", i), str_fmt(t->a, "SELECT " STR_FMT " FROM " STR_FMT, STR_ARG(cols), STR_ARG(live_table(t->a, s->id))), err));
+        TRY(temp_view(t, str_fmt(t->a, "s%zu_new", i), new_state(t, s, d), err));
+        if (d)
+            TRY(temp_view(t, str_fmt(t->a, "s%zu_chg", i), str_fmt(t->a, "SELECT " STR_FMT ", __w FROM " STR_FMT, STR_ARG(cols), STR_ARG(d->chg)), err));
+    }
+    return OK;
+}
+
+/* ---- a view's own delta ---------------------------------------------------------------------------------------------------------- */
+
+static Str stored_columns(Tick *t, const Relation *r)
+{
+    StrBuf b = sb_new(t->a);
+    const IvmColumns *hidden = ivm_hidden(r->view);
+
+    sb_add(&b, live_columns_sql(t->a, &r->cols, ""));
+    for (size_t i = 0; i < hidden->n; i++) {
+        sb_addc(&b, b.n ? ", " : "");
+        sql_ident(&b, hidden->p[i].engine);
+    }
+    return sb_str(&b);
+}
+
+static Status make(Tick *t, Str name, Str sql, Error *err)
+{
+    return live_exec(t->l, str_fmt(t->a, "CREATE OR REPLACE TEMP TABLE " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), err);
+}
+
+static Status count_signs(Tick *t, Delta *d, int64_t *gone, Error *err)
+{
+    CLEANUP(duck_result_freep) DuckResult *r = NULL;
+    size_t n;
+
+    TRY(duck_query_held(t->l->conn, str_fmt(t->a, "SELECT count(*), count(*) FILTER (WHERE __w < 0) FROM " STR_FMT, STR_ARG(d->chg)), &r, err));
+    TRY(duck_next(r, &n, err));
+    d->rows = duck_value(t->a, r, 0, 0).integer;
+    *gone = duck_value(t->a, r, 1, 0).integer;
+    return OK;
+}
+
+/* chg: what the rows that go and come amount to; a delta that amounts to nothing is still applied (hidden state moves), but nobody above hears of it. */
+static Status finish(Tick *t, Delta *d, Error *err)
+{
+    Str cols = live_columns_sql(t->a, &d->rel->cols, "");
+    StrBuf parts = sb_new(t->a);
+    int64_t gone;
+
+    d->chg = str_fmt(t->a, "vc%lld", (long long)d->rel->id);
+    sb_fmt(&parts, "SELECT " STR_FMT ", 1 AS w FROM " STR_FMT, STR_ARG(cols), STR_ARG(d->ins));
+    if (d->del.n)
+        sb_fmt(&parts, " UNION ALL SELECT " STR_FMT ", -1 AS w FROM " STR_FMT " WHERE rowid IN (SELECT rid FROM " STR_FMT ")", STR_ARG(cols), STR_ARG(live_table(t->a, d->rel->id)), STR_ARG(d->del));
+    TRY(make(t, d->chg, str_fmt(t->a, "SELECT " STR_FMT ", CAST(sum(w) AS BIGINT) AS __w FROM (" STR_FMT ") q GROUP BY ALL HAVING sum(w) <> 0", STR_ARG(cols), STR_ARG(sb_str(&parts))), err));
+    TRY(count_signs(t, d, &gone, err));
+    d->has_deletes = gone > 0;
+    d->rel->ticks++;
+    d->rel->rows_changed += d->rows;
+    vec_push(t->a, &t->deltas, *d);
+    return OK;
+}
+
+static Status recompute(Tick *t, Relation *r, Error *err)
+{
+    Delta d = { .rel = r, .ins = str_fmt(t->a, "vi%lld", (long long)r->id), .del = str_fmt(t->a, "vx%lld", (long long)r->id) };
+    Str sql;
+
+    TRY(ivm_full_sql(t->a, r->view, &sql, err));
+    TRY(make(t, d.ins, sql, err));
+    TRY(make(t, d.del, str_fmt(t->a, "SELECT rowid AS rid FROM " STR_FMT, STR_ARG(live_table(t->a, r->id))), err));
+    return finish(t, &d, err);
+}
+
+static Status run_steps(Tick *t, const IvmPlan *p, int64_t *bad, Error *err)
+{
+    bool has;
+
+    *bad = 0;
+    for (size_t i = 0; i < p->steps.n; i++)
+        TRY(make(t, p->steps.p[i].name, p->steps.p[i].sql, err));
+    return p->check_sql.n ? duck_scalar_i64(t->l->conn, p->check_sql, bad, &has, err) : OK;
+}
+
+static Status incremental(Tick *t, Relation *r, const IvmChange *changes, Error *err)
+{
+    Delta d = { .rel = r, .ins = str_fmt(t->a, "vi%lld", (long long)r->id) };
+    IvmPlan *p;
+    int64_t bad;
+
+    TRY(ivm_plan(t->a, r->view, changes, &p, err));
+    if (!p->insert_sql.n && !p->delete_sql.n)
+        return OK;
+    TRY(temp_view(t, S("v"), str_fmt(t->a, "SELECT *, CAST('' AS VARCHAR) AS __file, rowid AS __pos FROM " STR_FMT, STR_ARG(live_table(t->a, r->id))), err));
+    TRY(run_steps(t, p, &bad, err));
+    if (bad) {
+        log_event(LOG_ERROR, "the stored state of a continuous view contradicted itself; it is computed anew", "view", str_fmt(t->a, "%lld", (long long)r->id).p, NULL);
+        return recompute(t, r, err);
+    }
+    if (p->delete_sql.n) {
+        d.del = str_fmt(t->a, "vx%lld", (long long)r->id);
+        TRY(make(t, d.del, str_fmt(t->a, "SELECT __pos AS rid FROM (" STR_FMT ") q", STR_ARG(p->delete_sql)), err));
+    }
+    TRY(make(t, d.ins, p->insert_sql.n ? p->insert_sql : str_fmt(t->a, "SELECT " STR_FMT " FROM " STR_FMT " WHERE false", STR_ARG(stored_columns(t, r)), STR_ARG(live_table(t->a, r->id))), err));
+    return finish(t, &d, err);
+}
+
+static bool has_change(Tick *t, const Relation *r)
+{
+    for (size_t i = 0; i < r->sources.n; i++) {
+        const Delta *d = tick_delta(t, r->sources.p[i]);
+        if (d && d->rows != 0)
+            return true;
+    }
+    return false;
+}
+
+/* A view with an error waits for its sources to be well. */
+static bool source_broken(Tick *t, const Relation *r)
+{
+    for (size_t i = 0; i < r->sources.n; i++) {
+        const Relation *s = live_find(t->l, r->sources.p[i]);
+        if (s->error.n && !tick_delta(t, s->id))
+            return true;
+    }
+    return false;
+}
+
+Status tick_view(Tick *t, Relation *r, Error *err)
+{
+    int64_t begun = clock_mono_us();
+
+    if (r != t->fill && !has_change(t, r))
+        return OK;
+    if (r->error.n && source_broken(t, r))
+        return OK;
+    IvmChange *changes = arena_array(t->a, IvmChange, r->sources.n + 1);
+    TRY(source_states(t, r, changes, err));
+    bool whole = r == t->fill || r->error.n || ivm_shape(r->view) == IVM_FULL_ONLY;
+    Status s = whole ? recompute(t, r, err) : incremental(t, r, changes, err);
+    r->us += clock_mono_us() - begun;
+    return s;
+}
