@@ -184,7 +184,7 @@ static Str tables_policy(Rights *q, Str arn)
 static Status ask_s3tables(Rights *q, const char *action, Error *err)
 {
     Str bucket = str_fmt(q->a, "arn:aws:s3tables:" STR_FMT ":" STR_FMT ":bucket/" STR_FMT, STR_ARG(region(q)), STR_ARG(account(q)), STR_ARG(q->table_bucket));
-    Str table = q->r ? str_fmt(q->a, STR_FMT "/table/" STR_FMT, STR_ARG(bucket), STR_ARG(q->r->uuid)) : bucket;
+    Str table = q->r ? cat_relation_arn(q->x->catalog, q->a, q->r) : bucket;
 
     if (q->namespace.n)
         add_context(q, "s3tables:namespace", dotted(q->a, q->namespace));
@@ -265,6 +265,8 @@ static Status ask_objects(Rights *q, Error *err)
         q->r = listed(q, &r);
         subject_of(q);
     }
+    if (!q->r && q->p->scope && str_ends(q->ask->bucket, S("--table-s3")))      /* staged for a table to come: the scope was vended for it alone */
+        return OK;
     return q->r && (q->table_bucket.n || q->p->scope) ? ask_table_object(q, err) : ask_object(q, err);
 }
 

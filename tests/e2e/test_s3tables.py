@@ -397,6 +397,10 @@ def test_integrity_token(views):
             assert f"(catalog:123456789012:s3tablescatalog/{views.name}$schema:analytics, {v})" in e.value.diag.message_detail
     d = described(views, v)
     assert (d["integrity"], d["tableVersionToken"], d["viewVersionToken"]) == ("BROKEN", after["versionToken"], before["versionToken"])
+    told = views.server.pyiceberg(warehouse=views.arn).load_table(f"analytics.{v}").config
+    assert told["firn.integrity"] == "BROKEN" and after["versionToken"] in told["firn.integrity-reason"]
+    glue = client(views.server, "glue").get_table(CatalogId=f"123456789012:s3tablescatalog/{views.name}", DatabaseName="analytics", Name=v)["Table"]
+    assert (glue["VersionId"], glue["ViewDefinition"]["ViewVersionToken"]) == (after["versionToken"], before["versionToken"])
     assert f"{views.name}.analytics.{v} broken: integrity" in views.server.run("verify", check=1).stdout
     views.sql(f"SELECT * FROM @{v}.refreshes")
     views.sql(f"ALTER TABLE @{v} SET TBLPROPERTIES ('a' = 'b')")                            # a commit by others mends nothing

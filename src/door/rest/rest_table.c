@@ -26,6 +26,17 @@ static Str etag_of(RestCall *c, const SvcTable *t, const char *mode)
     return str_fmt(c->a, "\"" STR_FMT "-%s\"", STR_ARG(t->relation.version_token), mode);
 }
 
+/* A client that reads by the pointer alone is told that the pointer was moved past the catalog. */
+static void tell_integrity(RestCall *c, const SvcTable *t, Json *config)
+{
+    Error why;
+
+    if (cat_intact_check(&t->relation, &why) == OK)
+        return;
+    json_set(c->a, config, "firn.integrity", json_str(c->a, S("BROKEN")));
+    json_set(c->a, config, "firn.integrity-reason", json_str(c->a, str_dup(c->a, str_c(why.message))));
+}
+
 static Status answer_table(RestCall *c, const SvcTable *t, const IceMetadata *shown, Error *err)
 {
     Json *j = json_object(c->a), *config = json_object(c->a), *credentials = NULL;
@@ -35,6 +46,7 @@ static Status answer_table(RestCall *c, const SvcTable *t, const IceMetadata *sh
     json_set(c->a, j, "metadata", ice_metadata_json(c->a, shown));
     if (rest_wants_credentials(c))
         TRY(rest_vend(c, t, config, &credentials, err));
+    tell_integrity(c, t, config);
     json_set(c->a, j, "config", config);
     if (json_len(credentials) > 0)
         json_set(c->a, j, "storage-credentials", credentials);
