@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* glue_database.c - databases: namespaces in Glue's words.
  *
- * LocationUri is the namespace's property `location`, Description its `comment`, Parameters the others; permissions and targets that only Glue
- * has are a document under the namespace's UUID. */
+ * LocationUri is the namespace's property `location`, Description its `comment`, Parameters the others.  Glue may have a parameter `comment` beside the
+ * description: then that is the property.  What only Glue has is a document under the namespace's UUID. */
 #include "door/glue/glue_int.h"
 
 #define DOC_KIND "glue.database"
@@ -18,7 +18,7 @@ static void props_of(AwsCall *c, const Json *input, Props *ret)
         props_set(c->a, ret, params->object.p[i].key, params->object.p[i].value->string);
     if (location.n > 0)
         props_set(c->a, ret, S("location"), location);
-    if (comment.n > 0)
+    if (comment.n > 0 && !props_has(ret, S("comment")))
         props_set(c->a, ret, S("comment"), comment);
 }
 
@@ -29,6 +29,8 @@ static Status keep_glue_only(AwsCall *c, const CatNamespace *ns, const Json *inp
     for (size_t i = 0; i < COUNT_OF(glue_only); i++)
         if (json_get(input, glue_only[i]))
             json_set(c->a, doc, glue_only[i], json_get(input, glue_only[i]));
+    if (json_get(json_get(input, "Parameters"), "comment"))            /* shown as the parameter that it was */
+        json_set(c->a, doc, "description", json_str(c->a, json_get_str(input, "Description", (Str){0})));
     if (!json_len(doc))
         doc = NULL;
     CatChange ch = { .kind = CH_DOC, .doc_kind = S(DOC_KIND), .doc_key = ns->uuid, .doc = doc };
@@ -63,9 +65,13 @@ static Json *show(AwsCall *c, const CatWarehouse *w, const CatNamespace *ns)
     Json *o = json_object(c->a), *params = json_object(c->a), *doc = NULL;
     Error absent;
 
+    bool known = cat_doc_get(glue_catalog(c), c->a, S(DOC_KIND), ns->uuid, &doc, &absent) == OK;
+    const Json *description = json_get(doc, "description");
     json_set(c->a, o, "Name", json_str(c->a, ns->name));
+    if (description && description->string.n > 0)
+        json_set(c->a, o, "Description", (Json *)description);
     for vec_each(KeyValue, kv, &ns->props) {
-        const char *key = str_eq(kv->key, S("location")) ? "LocationUri" : str_eq(kv->key, S("comment")) ? "Description" : NULL;
+        const char *key = str_eq(kv->key, S("location")) ? "LocationUri" : str_eq(kv->key, S("comment")) && !description ? "Description" : NULL;
         if (key)
             json_set(c->a, o, key, json_str(c->a, kv->value));
         else
@@ -77,7 +83,7 @@ static Json *show(AwsCall *c, const CatWarehouse *w, const CatNamespace *ns)
     json_set(c->a, o, "CatalogId", json_str(c->a, w->id));
     if (str_eq(w->kind, S("table_bucket")))
         json_set(c->a, o, "FederatedDatabase", federation(c, w, ns->name));
-    if (cat_doc_get(glue_catalog(c), c->a, S(DOC_KIND), ns->uuid, &doc, &absent) == OK)
+    if (known)
         for (size_t i = 0; i < COUNT_OF(glue_only); i++)
             if (json_get(doc, glue_only[i]))
                 json_set(c->a, o, glue_only[i], json_get(doc, glue_only[i]));
