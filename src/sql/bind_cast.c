@@ -89,6 +89,8 @@ Status bind_cast(Bind *b, Expr **pe)
     Str reg;
 
     e->nullable = x->nullable || e->try_cast;
+    if (b->trino)
+        return trino_cast(b, pe);
     if (is_reg(e, &reg) && (ty_is_text(&x->type) || ty_unknown(&x->type))) {
         Str engine = str_fmt(b->a, "firn_pg_to_" STR_FMT "($1)", STR_ARG(str_lower(b->a, reg)));
         *pe = bx_call(b->a, "to_reg", engine.p, e->type, x, NULL);
@@ -149,11 +151,36 @@ static bool may_assign(Dialect d, const DataType *from, const DataType *to)
     return true;
 }
 
+static bool fits_trino(Bind *b, const DataType *from, const DataType *to)
+{
+    if (!trino_may_coerce(b, from, to))
+        return false;
+    if (ty_is_integer(from) && ty_is_integer(to))
+        return from->kind <= to->kind;
+    if (ty_is_numeric(from) && to->kind == DT_DECIMAL) {
+        DataType d = trino_decimal_of(from);
+        return d.scale <= to->scale && d.precision - d.scale <= to->precision - to->scale;
+    }
+    return true;
+}
+
+/* Only what Trino casts without being asked. */
+static Status assign_trino(Bind *b, Expr **e, const DataType *to, Str column)
+{
+    if (!fits_trino(b, &(*e)->type, to))
+        return BIND_FAIL(b, (*e)->position, "42804", "Insert query has mismatched column types: Table: [" STR_FMT " " STR_FMT "], Query: [" STR_FMT "]", STR_ARG(column),
+                         STR_ARG(sql_type_name(b->a, DIALECT_TRINO, to)), STR_ARG(trino_type_of(b, *e)));
+    bind_to(b, e, *to);
+    return OK;
+}
+
 Status sql_assign_cast(Arena *a, Dialect d, Expr **e, const DataType *to, Str column, Error *err)
 {
     Binder none = { .dialect = d };
     Bind b = { .a = a, .b = &none, .err = err, .spark = d == DIALECT_SPARK, .trino = d == DIALECT_TRINO };
 
+    if (b.trino)
+        return assign_trino(&b, e, to, column);
     if ((*e)->kind == EX_LITERAL && !b.spark && ty_is_text(&(*e)->type)) {
         bind_to(&b, e, *to);
         return OK;

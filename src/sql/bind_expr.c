@@ -104,7 +104,11 @@ static Status bind_compare_all(Bind *b, Expr *e)
 
 static Status bind_like(Bind *b, Expr *e)
 {
+    e->all = b->trino && e->args.n < 3;                            /* no escape character unless one is given */
     for (size_t i = 0; i < e->args.n; i++) {
+        if (b->trino && !ty_unknown(&e->args.p[i]->type) && !ty_is_text(&e->args.p[i]->type))
+            return BIND_FAIL(b, e->args.p[i]->position, "42K09", "Left side of LIKE expression must evaluate to a varchar (actual: " STR_FMT ")",
+                             STR_ARG(bind_type_name(b, &e->args.p[i]->type)));
         if (!b->spark && !ty_unknown(&e->args.p[i]->type) && !ty_is_text(&e->args.p[i]->type))
             return BIND_FAIL(b, e->position, "42883", "operator does not exist: " STR_FMT " ~~ text", STR_ARG(bind_type_name(b, &e->args.p[i]->type)));
         TRY(bind_coerce(b, &e->args.p[i], ty(DT_STRING), "LIKE"));
@@ -228,7 +232,7 @@ static Status bind_struct(Bind *b, Expr *e)
         if (ty_unknown(&e->args.p[i]->type) && (!b->spark || e->args.p[i]->kind == EX_PARAM))      /* Spark: void, which fits every type */
             bind_to(b, &e->args.p[i], ty(DT_STRING));
         t.children[i] = e->args.p[i]->type;
-        t.names[i] = name.n ? name : str_fmt(b->a, b->spark ? "col%zu" : "f%zu", i + 1);
+        t.names[i] = name.n ? name : str_fmt(b->a, b->trino ? "field%zu" : b->spark ? "col%zu" : "f%zu", b->trino ? i : i + 1);
     }
     e->name = (StrVec){ 0 };
     for (size_t i = 0; i < e->args.n; i++)
@@ -270,7 +274,7 @@ static Status bind_nested(Bind *b, Level *l, Expr **pe)
     if (e->kind == EX_FIELD)
         return bind_field(b, e->args.p[0], e->name.p[0], e->position, pe);
     if (e->kind == EX_INDEX)
-        return bind_index(b, pe);
+        return b->trino ? trino_index(b, pe) : bind_index(b, pe);
     return e->kind == EX_ARRAY ? bind_array(b, e) : bind_struct(b, e);
 }
 

@@ -22,6 +22,12 @@ static Status fail_unknown(Bind *b, const Expr *e)
 
 static Status fail_count(Bind *b, const Expr *e, const FuncSpec *f)
 {
+    if (b->trino) {
+        StrBuf types = sb_new(b->a);
+        for (size_t i = 0; i < e->args.n; i++)
+            sb_fmt(&types, "%s" STR_FMT, i ? ", " : "", STR_ARG(trino_type_of(b, e->args.p[i])));
+        return BIND_FAIL(b, e->position, "42K09", "Unexpected parameters (" STR_FMT ") for function %s", STR_ARG(sb_str(&types)), f->name);
+    }
     if (!b->spark)
         return fail_unknown(b, e);
     StrBuf want = sb_new(b->a);
@@ -124,13 +130,15 @@ static Status coerce_arg(Bind *b, Expr **e, char c, const FuncSpec *f)
     case 'm':
         return (*e)->type.kind == DT_MAP || ty_unknown(&(*e)->type) ? OK : bind_coerce(b, e, (DataType){ .kind = DT_MAP }, f->name);
     case 's':
+        if (b->trino)
+            break;
         if ((*e)->type.kind == DT_UUID || (*e)->type.kind == DT_JSON) {
             bind_to(b, e, ty(DT_STRING));
             return OK;
         }
         break;
     case 'B':
-        if (ty_is_text(&(*e)->type)) {
+        if (ty_is_text(&(*e)->type) && !b->trino) {
             bind_to(b, e, ty(DT_BINARY));
             return OK;
         }
@@ -160,7 +168,9 @@ static Status coerce_args(Bind *b, Expr *e, const FuncSpec *f, DataType *common)
 static Status bind_call_args(Bind *b, Level *l, Expr *e)
 {
     for (size_t i = 0; i < e->args.n; i++)
-        if (e->args.p[i]->kind == EX_LAMBDA)
+        if (e->args.p[i]->kind == EX_LAMBDA && b->trino)
+            TRY(trino_lambda(b, l, e, i));
+        else if (e->args.p[i]->kind == EX_LAMBDA)
             TRY(bind_lambda(b, l, e->args.p[i], i ? &e->args.p[0]->type : NULL));
         else
             TRY(bind_expr(b, l, &e->args.p[i]));
@@ -315,13 +325,21 @@ Status bind_function(Bind *b, Level *l, Expr **pe)
 /* The parameters are columns of a relation without an engine alias: printed by their bare names. */
 Status bind_lambda(Bind *b, Level *l, Expr *e, const DataType *list)
 {
+    DataType *types = arena_array(b->a, DataType, e->name.n + 1);
+
+    for (size_t i = 0; i < e->name.n; i++)
+        types[i] = i == 0 && list && list->kind == DT_LIST ? list->children[0] : ty(DT_INT32);
+    return bind_lambda_typed(b, l, e, types);
+}
+
+Status bind_lambda_typed(Bind *b, Level *l, Expr *e, const DataType *types)
+{
     TableRef *t = arena_new(b->a, TableRef);
     Visibles outside = l->visible, inside = { 0 };
 
     t->kind = TR_VALUES;
     for (size_t i = 0; i < e->name.n; i++) {
-        BoundColumn c = { .name = e->name.p[i], .engine = str_fmt(b->a, "firn_l%d", ++b->next_alias), .nullable = 1 };
-        c.type = i == 0 && list && list->kind == DT_LIST ? list->children[0] : ty(DT_INT32);
+        BoundColumn c = { .name = e->name.p[i], .engine = str_fmt(b->a, "firn_l%d", ++b->next_alias), .nullable = 1, .type = types[i] };
         vec_push(b->a, &t->columns, c);
         vec_push(b->a, &inside, ((Visible){ .name = c.name, .rel = t, .col = (int)i }));
     }

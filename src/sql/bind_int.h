@@ -61,6 +61,7 @@ NODISCARD Status bind_cast(Bind *b, Expr **e);
 NODISCARD Status bind_function(Bind *b, Level *l, Expr **e);
 NODISCARD Status bind_over(Bind *b, Level *l, Expr *e);
 NODISCARD Status bind_lambda(Bind *b, Level *l, Expr *e, const DataType *list);
+NODISCARD Status bind_lambda_typed(Bind *b, Level *l, Expr *e, const DataType *types);      /* one a parameter */
 void bind_order_nulls(Bind *b, OrderVec *order);
 /* Casts around a query whose columns are not of these types. */
 void bind_cast_query(Bind *b, Query **q, const BoundColumns *to);
@@ -79,6 +80,21 @@ bool expr_equal(const Expr *x, const Expr *y);
 
 /* bind_trino.c */
 Str trino_error_text(Bind *b, int position, const char *sqlstate, const char *text);
+bool trino_common(Bind *b, const DataType *x, const DataType *y, DataType *ret);
+bool trino_may_coerce(Bind *b, const DataType *from, const DataType *to);
+DataType trino_decimal_of(const DataType *t);
+Str trino_type_of(Bind *b, const Expr *e);
+NODISCARD Status trino_binary(Bind *b, Expr **pe);
+NODISCARD Status trino_unary(Bind *b, Expr **pe);
+NODISCARD Status trino_index(Bind *b, Expr **pe);
+NODISCARD Status trino_lambda(Bind *b, Level *l, Expr *call, size_t i);
+/* bind_trino_cast.c: CAST and TRY_CAST as written, and the casts that nobody wrote. */
+NODISCARD Status trino_cast(Bind *b, Expr **pe);
+Expr *trino_implicit_cast(Bind *b, Expr *x, DataType t);
+/* A TIMESTAMP WITH TIME ZONE is an instant; its zone is known where AT TIME ZONE stands, else it is UTC.  Such an instant has `scale` set in its type. */
+bool trino_zone(const Expr *e, Str *ret);
+/* The clock's reading: TIMESTAMPTZ to TIMESTAMP in its zone. Others stay. */
+NODISCARD Status trino_local(Bind *b, Expr **pe);
 
 /* ---- types --------------------------------------------------------------------------------------------------- */
 
@@ -137,6 +153,8 @@ typedef struct FuncSpec {
 /* The entry for a lower-case name, NULL: not on the list. */
 const FuncSpec *func_find(Str name, Dialect d);
 const FuncSpec *trino_func_find(Str name);
+size_t trino_func_count(void);
+const FuncSpec *trino_func_at(size_t i);
 int func_dialect(const Bind *b);                        /* FD_… */
 size_t func_count(void);
 const FuncSpec *func_at(size_t i);

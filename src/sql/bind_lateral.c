@@ -123,10 +123,33 @@ static Status json_tuple(Bind *b, TableRef *t)
     return t->columns.n ? OK : fail_arg(b, t, "at least two arguments");
 }
 
+/* Trino's UNNEST: a row is spread over its fields, a map over key and value. */
+static Status unnest_trino(Bind *b, TableRef *t)
+{
+    for (size_t i = 0; i < t->args.n; i++) {
+        const DataType *a = &t->args.p[i]->type, *item = a->nchildren ? &a->children[0] : a;
+        if (a->kind != DT_LIST && a->kind != DT_MAP)
+            return BIND_FAIL(b, t->args.p[i]->position, "42K09", "Cannot unnest type: " STR_FMT, STR_ARG(bind_type_name(b, a)));
+        if (a->kind == DT_LIST && item->kind != DT_STRUCT)
+            add_column(b, t, str_fmt(b->a, "_col%zu", t->columns.n), *item);
+        for (size_t k = 0; a->kind == DT_MAP && k < 2; k++)
+            add_column(b, t, str_fmt(b->a, "_col%zu", t->columns.n), a->children[k]);
+        for (size_t k = 0; item->kind == DT_STRUCT && a->kind == DT_LIST && k < item->nchildren; k++)
+            add_column(b, t, item->names[k], item->children[k]);
+    }
+    if (!t->args.n)
+        return BIND_FAIL(b, t->position, "42601", "UNNEST takes an array or a map");
+    if (t->column_aliases.n && t->column_aliases.n != t->columns.n + (t->ordinality ? 1 : 0))
+        return BIND_FAIL(b, t->position, "42K09", "Column alias list has %zu entries but '" STR_FMT "' has %zu columns available", t->column_aliases.n, STR_ARG(t->alias),
+                         t->columns.n + (t->ordinality ? 1 : 0));
+    vec_push(b->a, &t->name, S("trino"));
+    return OK;
+}
+
 typedef struct Row { const char *name; int dialects; Status (*bind)(Bind *b, TableRef *t); } Row;
 
 static const Row rows[] = {
-    { "range", FD_SPARK, range }, { "generate_series", FD_BOTH, series }, { "unnest", FD_POSTGRES, explode }, { "explode", FD_SPARK, explode },
+    { "range", FD_SPARK, range }, { "unnest", FD_TRINO, unnest_trino }, { "generate_series", FD_BOTH, series }, { "unnest", FD_POSTGRES, explode }, { "explode", FD_SPARK, explode },
     { "posexplode", FD_SPARK, explode }, { "inline", FD_SPARK, inline_ }, { "stack", FD_SPARK, stack }, { "json_tuple", FD_SPARK, json_tuple },
 };
 
@@ -152,6 +175,8 @@ static Status scalar(Bind *b, Level *l, TableRef *t)
 
 static Status fail_unknown(Bind *b, const TableRef *t)
 {
+    if (b->trino)
+        return BIND_FAIL(b, t->position, "42883", "Table function '" STR_FMT "' not registered", STR_ARG(vec_last(&t->name)));
     if (b->spark)
         return BIND_FAIL(b, t->position, "42883", "[UNRESOLVABLE_TABLE_VALUED_FUNCTION] Could not resolve `" STR_FMT "` to a table-valued function. Please make sure that "
                          "`" STR_FMT "` is defined as a table-valued function and that all required parameters are provided correctly.",
@@ -187,7 +212,7 @@ Status bind_table_function(Bind *b, Level *l, TableRef *t)
         t->outer = 1;
     }
     const Row *r = qualified ? NULL : find(b, name);
-    if (!r && (qualified || !func_find(name, b->b->dialect)))
+    if (!r && (qualified || b->trino || !func_find(name, b->b->dialect)))
         return fail_unknown(b, t);
     l->clause = CL_FROM;
     if (!r) {

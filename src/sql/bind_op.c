@@ -335,6 +335,8 @@ Status bind_binary(Bind *b, Expr **pe)
 {
     Expr *e = *pe;
 
+    if (b->trino)
+        return trino_binary(b, pe);
     switch (e->op) {
     case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_INT_DIV: case OP_MOD: case OP_POW: return bind_arithmetic(b, pe);
     case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: case OP_NULLSAFE_EQ: return bind_comparison(b, e);
@@ -352,6 +354,8 @@ Status bind_unary(Bind *b, Expr **pe)
     Expr *e = *pe;
     DataType *t = &e->args.p[0]->type;
 
+    if (b->trino)
+        return trino_unary(b, pe);
     if (e->op == OP_NOT)
         return bind_logic(b, e);
     if (ty_unknown(t) || (b->spark && ty_is_text(t)))

@@ -136,6 +136,8 @@ static bool common_nested(Bind *b, const DataType *x, const DataType *y, DataTyp
 
 bool ty_common(Bind *b, const DataType *x, const DataType *y, DataType *ret)
 {
+    if (b->trino)
+        return trino_common(b, x, y, ret);
     *ret = *x;
     if (data_type_equal(x, y) || ty_unknown(y))
         return true;
@@ -229,6 +231,10 @@ void bind_to(Bind *b, Expr **e, DataType t)
         *e = n;
         return;
     }
+    if (b->trino) {
+        *e = trino_implicit_cast(b, x, t);
+        return;
+    }
     x = bind_cast_source(b, x, &t);
     if (is_truncating(b, &x->type, &t))
         x = bx_call(b->a, "trunc", "trunc", x->type, x, NULL);
@@ -240,6 +246,8 @@ static bool may_coerce(Bind *b, const Expr *e, const DataType *to)
 {
     const DataType *from = &e->type;
 
+    if (b->trino)
+        return trino_may_coerce(b, from, to);
     if (ty_unknown(from) || from->kind == to->kind)
         return true;
     if (ty_is_numeric(from) && ty_is_numeric(to))
@@ -260,6 +268,9 @@ Status bind_coerce(Bind *b, Expr **e, DataType t, const char *what)
             return BIND_FAIL(b, (*e)->position, "42K09", "[DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE] Cannot resolve \"%s\" due to data type "
                              "mismatch: the parameter requires the \"" STR_FMT "\" type, however it has the type \"" STR_FMT "\".",
                              what, STR_ARG(bind_type_name(b, &t)), STR_ARG(bind_type_name(b, &(*e)->type)));
+        if (b->trino)
+            return BIND_FAIL(b, (*e)->position, "42K09", "Unexpected parameters (" STR_FMT ") for %s. Expected: " STR_FMT, STR_ARG(trino_type_of(b, *e)), what,
+                             STR_ARG(bind_type_name(b, &t)));
         return BIND_FAIL(b, (*e)->position, "42883", "%s does not take an argument of type " STR_FMT, what,
                          STR_ARG(bind_type_name(b, &(*e)->type)));
     }
@@ -277,6 +288,9 @@ Status bind_unify(Bind *b, Expr **const *es, size_t n, int position, DataType *r
                 return BIND_FAIL(b, position, "42K09", "[DATATYPE_MISMATCH.DATA_DIFF_TYPES] Cannot resolve the expression due to data type "
                                  "mismatch: the inputs should all be of the same type, but \"" STR_FMT "\" and \"" STR_FMT "\" are not.",
                                  STR_ARG(bind_type_name(b, &t)), STR_ARG(bind_type_name(b, &(*es[i])->type)));
+            if (b->trino)
+                return BIND_FAIL(b, position, "42K09", "All items must be the same type or coercible to a common type: " STR_FMT " and " STR_FMT,
+                                 STR_ARG(bind_type_name(b, &t)), STR_ARG(trino_type_of(b, *es[i])));
             return BIND_FAIL(b, position, "42804", "types " STR_FMT " and " STR_FMT " cannot be matched",
                              STR_ARG(bind_type_name(b, &t)), STR_ARG(bind_type_name(b, &(*es[i])->type)));
         }

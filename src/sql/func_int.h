@@ -29,5 +29,16 @@ FuncWorker func_number(Str canonical, int dialect);
 FuncWorker func_time(Str canonical, int dialect);
 FuncWorker func_nested(Str canonical, int dialect);
 FuncWorker func_trino(Str canonical, int dialect);
+FuncWorker func_trino_text(Str canonical, int dialect);
+FuncWorker func_trino_regex(Str canonical, int dialect);
+FuncWorker func_trino_json(Str canonical, int dialect);
+FuncWorker func_trino_time(Str canonical, int dialect);
+FuncWorker func_trino_number(Str canonical, int dialect);
+FuncWorker func_trino_nested(Str canonical, int dialect);
+FuncWorker func_trino_agg(Str canonical, int dialect);
+Status trino_bad(FuncArgs *c, const char *fmt, ...) PRINTF_LIKE(2, 3);      /* INVALID_FUNCTION_ARGUMENT, at the call */
+Status trino_refuse(FuncArgs *c, const char *fmt, ...) PRINTF_LIKE(2, 3);   /* NOT_SUPPORTED, at the call */
+Status trino_mismatch(FuncArgs *c);                                         /* Unexpected parameters (…) for function f */
+bool trino_text_arg(FuncArgs *c, size_t i, Str *ret);                       /* the string literal that argument i is */
 
 #endif

@@ -224,7 +224,11 @@ bool p_is_word_like(Parser *p, const char *word)
 
 static Str take_text(Parser *p)
 {
-    Str s = p_peek(p, 0)->text;
+    const Token *t = p_peek(p, 0);
+    Str s = t->text;
+
+    if (p_trino(p) && !p->hive && t->kind == TK_QUOTED && p->lex.text.p[t->start] == '`')
+        P_FAIL(p, E_SYNTAX, t->start + 1, "line %d:%d: backquoted identifiers are not supported; use double quotes to quote identifiers", p_line(p, t->start + 1), p_column(p, t->start + 1));
     p->at++;
     return s;
 }

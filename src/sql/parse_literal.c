@@ -247,6 +247,19 @@ static Expr *trino_literal(Parser *p, Keyword k, int at)
     return call;
 }
 
+/* DECIMAL '-1.50': DECIMAL(3,2) */
+static Expr *decimal_text(Parser *p, int at)
+{
+    Str text = str_trim(p_string(p));
+    bool negative = text.n && text.p[0] == '-', sign = negative || (text.n && text.p[0] == '+'), good = text.n > (size_t)sign;
+
+    for (size_t i = sign; i < text.n; i++)
+        good = good && ((text.p[i] >= '0' && text.p[i] <= '9') || text.p[i] == '.');
+    if (!good || str_chr(text, '.') != str_rchr(text, '.'))
+        P_FAIL(p, E_INVALID, at, "INVALID_LITERAL: line %d:%d: '" STR_FMT "' is not a valid DECIMAL literal", p_line(p, at), p_column(p, at), STR_ARG(str_sub(text, 0, 60)));
+    return p->status ? e_null(p, at) : decimal_node(p, str_from(text, sign), negative, at);
+}
+
 /* How many tokens of a type's name stand before a string: 0 when this is no typed literal. */
 static bool postgres_typed(Parser *p)
 {
@@ -279,6 +292,16 @@ Expr *p_typed_literal(Parser *p)
     if (p_trino(p) && p_peek(p, 1)->kind == TK_STRING && (k == K_DATE || k == K_TIMESTAMP)) {
         p->at++;
         return trino_literal(p, k, at);
+    }
+    if (p_trino(p) && p_peek(p, 1)->kind == TK_STRING && p_is_word_like(p, "decimal")) {
+        p->at++;
+        return decimal_text(p, at);
+    }
+    if (p_trino(p) && p_peek(p, 1)->kind == TK_STRING && p_is_word_like(p, "json")) {
+        Expr *call = e_call(p, "json_parse", at);
+        p->at++;
+        vec_push(p->a, &call->args, p_string_literal(p));
+        return call;
     }
     if (!postgres_typed(p))
         return NULL;

@@ -24,7 +24,7 @@ bool p_query_starts(Parser *p, size_t ahead)
         return true;
     const Token *next = p_peek(p, ahead + 1);
     if (p_is_at(p, ahead, K_VALUES))
-        return p_is_op_at(p, ahead + 1, '(') || next->kind == TK_NUMBER || next->kind == TK_STRING || p_is_at(p, ahead + 1, K_NULL);
+        return p_trino(p) || p_is_op_at(p, ahead + 1, '(') || next->kind == TK_NUMBER || next->kind == TK_STRING || p_is_at(p, ahead + 1, K_NULL);
     return p_is_at(p, ahead, K_TABLE) && p_is_ident(p, ahead + 1);
 }
 

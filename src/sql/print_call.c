@@ -318,6 +318,25 @@ static void print_within_group(Print *p, const Expr *e)
 
 static void print_array_agg(Print *p, const Expr *e) { print_named(p, e, "list"); }
 
+/* Trino's map_agg: the first value of each key; multimap_agg: all of them. The lists of keys and entries are in the same order. */
+static void print_map_agg(Print *p, const Expr *e)
+{
+    const Agg entries = { .name = "list", .not_null = e->args.p[0] };
+    bool many = str_eq(e->func->canonical, S("multimap_agg"));
+
+    add(p, many ? "map_from_entries(list_transform(list_distinct(" : "map_from_entries(list_filter(");
+    print_agg(p, e, &entries, many ? S("$1") : S("{'k': $1, 'v': $2}"));
+    if (many) {
+        add(p, "), lambda firn_k: {'k': firn_k, 'v': list_transform(list_filter(");
+        print_agg(p, e, &entries, S("{'k': $1, 'v': $2}"));
+        add(p, ", lambda firn_e: firn_e.k = firn_k), lambda firn_e: firn_e.v)}))");
+        return;
+    }
+    add(p, ", lambda firn_e, firn_i: list_position(");
+    print_agg(p, e, &entries, S("$1"));
+    add(p, ", firn_e.k) = firn_i))");
+}
+
 static void print_window(Print *p, const Expr *e)
 {
     const FuncCall *f = e->func;
@@ -334,7 +353,7 @@ typedef struct Row { const char *canonical; void (*print)(Print *p, const Expr *
 static const Row rows[] = {
     { "sum", print_sum }, { "try_sum", print_try_sum }, { "avg", print_avg }, { "count", print_count }, { "first", print_first },
     { "last", print_first }, { "any_value", print_first }, { "collect_list", print_collect }, { "collect_set", print_collect },
-    { "array_agg", print_array_agg }, { "percentile_cont", print_within_group }, { "percentile_disc", print_within_group },
+    { "array_agg", print_array_agg }, { "map_agg", print_map_agg }, { "multimap_agg", print_map_agg }, { "percentile_cont", print_within_group }, { "percentile_disc", print_within_group },
 };
 
 /* "quantile_disc($1, $2)" to its name and its arguments. */

@@ -154,7 +154,7 @@ static void print_plain_like(Print *p, const Expr *e)
     if (e->args.n > 2) {
         add(p, " ESCAPE ");
         print_expr(p, e->args.p[2]);
-    } else if (needs_escape(e->args.p[1])) {
+    } else if (!e->all && needs_escape(e->args.p[1])) {
         add(p, " ESCAPE '\\'");
     }
     add(p, ")");

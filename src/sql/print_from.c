@@ -122,6 +122,51 @@ static void print_explode(Print *p, const TableRef *t)
     }
 }
 
+/* The elements of one array, or a part of each; NULL behind its end. */
+static void print_elements(Print *p, const TableRef *t, size_t col, const Expr *array, const char *part, Str field)
+{
+    add(p, col ? ", " : "");
+    add(p, field.n ? "struct_extract(unnest(" : "unnest(");
+    add(p, part);
+    print_expr(p, array);
+    add(p, *part ? "))" : ")");
+    if (field.n) {
+        add(p, ", ");
+        sql_lit(&p->out, field);
+        add(p, ")");
+    }
+    as_column(p, t, col);
+}
+
+/* Trino's UNNEST. The longest array decides how many rows there are. */
+static void print_unnest_trino(Print *p, const TableRef *t)
+{
+    size_t col = 0;
+
+    for (size_t i = 0; i < t->args.n; i++) {
+        const DataType *a = &t->args.p[i]->type, *item = &a->children[0];
+        if (a->kind == DT_MAP) {
+            print_elements(p, t, col++, t->args.p[i], "map_keys(", S(""));
+            print_elements(p, t, col++, t->args.p[i], "map_values(", S(""));
+        } else if (item->kind == DT_STRUCT) {
+            for (size_t k = 0; k < item->nchildren; k++)
+                print_elements(p, t, col++, t->args.p[i], "", item->names[k]);
+        } else {
+            print_elements(p, t, col++, t->args.p[i], "", S(""));
+        }
+    }
+    if (!t->ordinality)
+        return;
+    add(p, ", unnest(range(1, 1 + greatest(0");
+    for (size_t i = 0; i < t->args.n; i++) {
+        add(p, t->args.p[i]->type.kind == DT_MAP ? ", cardinality(" : ", len(");
+        print_expr(p, t->args.p[i]);
+        add(p, ")");
+    }
+    add(p, ")))");
+    as_column(p, t, col);
+}
+
 static void print_inline(Print *p, const TableRef *t)
 {
     for (size_t i = 0; i < t->columns.n; i++) {
@@ -199,6 +244,8 @@ static void print_function(Print *p, const TableRef *t)
         print_json_tuple(p, t);
     } else if (str_eq(name, S("range")) || str_eq(name, S("generate_series"))) {
         print_series(p, t);
+    } else if (t->name.n > 1) {
+        print_unnest_trino(p, t);
     } else if (str_eq(name, S("(scalar)"))) {
         print_expr(p, t->args.p[0]);
         as_column(p, t, 0);

@@ -94,7 +94,7 @@ struct Expr {
     ExprKind kind;
     int position;                      /* byte offset in the text that was parsed, 1-based; 0: made by us */
     Op op;
-    int negated, try_cast, all, param, has_operand;
+    int negated, try_cast, all, param, has_operand;    /* all: of EX_QUANTIFIED; bound EX_LIKE: there is no escape character */
     Value value;                       /* EX_LITERAL */
     StrVec name;                       /* EX_COLUMN parts, EX_STAR qualifier, EX_FIELD one part, EX_STRUCT names, EX_LAMBDA params */
     ExprVec args;

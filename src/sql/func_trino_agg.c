@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* func_trino_agg.c - Trino's aggregates and windows whose type or text depends on the argument.
+ *
+ * The approximate ones are computed exactly: that is within their promise. */
+#include "sql/func_int.h"
+
+static Status sum(FuncArgs *c)
+{
+    DataType *t = func_arg(c, 0);
+
+    if (t->kind == DT_DECIMAL)
+        return func_done(c, ty_decimal(38, t->scale));
+    if (ty_is_integer(t))
+        return func_done(c, t->kind > DT_INT64 ? ty_decimal(38, 0) : ty(DT_INT64));
+    return t->kind == DT_INTERVAL || ty_is_real(t) ? func_done(c, *t) : trino_mismatch(c);
+}
+
+static Status avg(FuncArgs *c)
+{
+    DataType *t = func_arg(c, 0);
+
+    if (ty_is_integer(t))
+        return func_done(c, ty(DT_DOUBLE));
+    return t->kind == DT_INTERVAL || ty_is_numeric(t) ? func_done(c, *t) : trino_mismatch(c);
+}
+
+/* max(x), max(x, n): the n greatest as an array. */
+static Status extreme(FuncArgs *c)
+{
+    DataType t = *func_arg(c, 0);
+
+    if (t.kind == DT_MAP || t.kind == DT_JSON || ty_unknown(&t))
+        return trino_mismatch(c);
+    return func_done(c, c->e->args.n == 2 ? ty_list(c->b->a, t) : t);
+}
+
+static Status approx_distinct(FuncArgs *c)
+{
+    c->e->args.n = 1;
+    if (c->e->func->distinct)
+        return trino_mismatch(c);
+    c->e->func->distinct = 1;
+    return func_with(c, "count", ty(DT_INT64));
+}
+
+static Status approx_percentile(FuncArgs *c)
+{
+    DataType t = *func_arg(c, 0), *p = func_arg(c, 1);
+
+    if (p->kind == DT_LIST) {
+        bind_to(c->b, &c->e->args.p[1], ty_list(c->b->a, ty(DT_DOUBLE)));
+        return func_with(c, "quantile_disc($1, $2)", ty_list(c->b->a, t));
+    }
+    if (!ty_is_numeric(p))
+        return trino_mismatch(c);
+    bind_to(c->b, &c->e->args.p[1], ty(DT_DOUBLE));
+    return func_with(c, "quantile_disc($1, $2)", t);
+}
+
+static Status list_of_arg(FuncArgs *c) { return func_done(c, ty_list(c->b->a, *func_arg(c, 0))); }
+
+static DataType map_of(FuncArgs *c, DataType k, DataType v)
+{
+    DataType t = { .kind = DT_MAP, .nchildren = 2, .children = arena_array(c->b->a, DataType, 2) };
+    t.children[0] = k;
+    t.children[1] = v;
+    return t;
+}
+
+/* The printer writes the three maps: print_call.c. */
+static Status map_agg(FuncArgs *c)
+{
+    bool many = str_eq(c->e->func->canonical, S("multimap_agg"));
+
+    if (c->e->func->distinct || c->e->func->over)
+        return trino_refuse(c, "DISTINCT and OVER are not supported");
+    return func_done(c, map_of(c, *func_arg(c, 0), many ? ty_list(c->b->a, *func_arg(c, 1)) : *func_arg(c, 1)));
+}
+
+static Status histogram(FuncArgs *c) { return func_done(c, map_of(c, *func_arg(c, 0), ty(DT_INT64))); }
+
+static Status grouping(FuncArgs *c)
+{
+    const Select *s = c->l->select;
+
+    if (!s || (!s->group_by.n && !s->group_sets.n && s->grouping == GROUP_NONE))
+        return BIND_FAIL(c->b, c->e->position, "42803", "A GROUPING() operation can only be used with a corresponding GROUPING SET/CUBE/ROLLUP/GROUP BY clause");
+    return func_with(c, "grouping($*)", ty(DT_INT64));
+}
+
+static Status lag(FuncArgs *c)
+{
+    DataType t = *func_arg(c, 0);
+
+    if (c->e->args.n == 3) {
+        Expr **both[] = { &c->e->args.p[0], &c->e->args.p[2] };
+        TRY(bind_unify(c->b, both, 2, c->e->position, &t));
+    }
+    return func_done(c, t);
+}
+
+static const FuncRow rows[] = {
+    { "sum", FD_TRINO, sum }, { "avg", FD_TRINO, avg }, { "min", FD_TRINO, extreme }, { "max", FD_TRINO, extreme },
+    { "approx_distinct", FD_TRINO, approx_distinct }, { "approx_percentile", FD_TRINO, approx_percentile }, { "array_agg", FD_TRINO, list_of_arg },
+    { "map_agg", FD_TRINO, map_agg }, { "multimap_agg", FD_TRINO, map_agg }, { "histogram", FD_TRINO, histogram }, { "grouping", FD_TRINO, grouping },
+    { "lag", FD_TRINO, lag }, { "lead", FD_TRINO, lag },
+};
+
+FuncWorker func_trino_agg(Str canonical, int dialect) { return func_row(rows, COUNT_OF(rows), canonical, dialect); }
