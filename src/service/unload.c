@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* unload.c - a query's rows as one file below a place of an S3 bucket (Athena's UNLOAD).
+ *
+ * The engine writes below the store's scratch folder; the store adopts the finished file, so the object is there whole or not at all.  The place must be
+ * empty and the caller's to write: asked before the query runs and again before the file is published. */
+#include "service/session_int.h"
+
+#include <unistd.h>
+
+enum { UNLOAD_NAME_MAX = 255 };
+
+static Status place_allowed(Run *r, const Location *at, Str key, Error *err)
+{
+    Ask ask = { .action = ACT_OBJECT_PUT, .api = "s3:PutObject", .bucket = at->bucket, .key = key };
+    return access_check(r->svc->access, r->a, &r->ss->principal, &ask, err);
+}
+
+/* Where the file goes: below a folder that holds nothing. */
+static Status find_place(Run *r, const Unload *u, Location *at, Str *key, Error *err)
+{
+    ListResult found = {0};
+
+    TRY(store_parse_location(r->a, u->location, at, err));
+    if (at->file)
+        return FAIL(err, E_INVALID, "UNLOAD writes to s3:// alone");
+    Str folder = !at->key.n || str_ends(at->key, S("/")) ? at->key : str_cat(r->a, at->key, S("/"));
+    *key = str_fmt(r->a, STR_FMT "%lld_" STR_FMT, STR_ARG(folder), (long long)(r->now_us / 1000), STR_ARG(uuid_v4(r->a)));
+    TRY(place_allowed(r, at, *key, err));
+    ListQuery q = { .bucket = at->bucket, .prefix = folder, .max = 1 };
+    TRY(store_list(r->svc->store, r->a, &q, &found, err));
+    if (found.objects.n)
+        return FAIL(err, E_EXISTS, "HIVE_PATH_ALREADY_EXISTS: Target directory '" STR_FMT "' already holds objects: UNLOAD needs an empty one", STR_ARG(u->location));
+    return OK;
+}
+
+static Status format_options(const Unload *u, StrBuf *b, Error *err)
+{
+    static const struct { const char *name, *parquet, *json; } codecs[] = {
+        { "", "gzip", "gzip" }, { "GZIP", "gzip", "gzip" }, { "SNAPPY", "snappy", NULL }, { "ZSTD", "zstd", "zstd" }, { "NONE", "uncompressed", "none" },
+    };
+    bool json = str_ieq(u->format, S("JSON"));
+
+    if (!json && u->format.n && !str_ieq(u->format, S("PARQUET")))
+        return FAIL(err, E_UNSUPPORTED, "UNLOAD writes PARQUET and JSON, not '" STR_FMT "'", STR_ARG(u->format));
+    for (size_t i = 0; i < COUNT_OF(codecs); i++) {
+        const char *codec = json ? codecs[i].json : codecs[i].parquet;
+        if (!codec || !str_ieq(u->compression, str_c(codecs[i].name)))
+            continue;
+        sb_fmt(b, "(FORMAT %s, COMPRESSION %s)", json ? "json" : "parquet", codec);
+        return OK;
+    }
+    return FAIL(err, E_UNSUPPORTED, "UNLOAD cannot compress %s with '" STR_FMT "'", json ? "JSON" : "PARQUET", STR_ARG(u->compression));
+}
+
+/* SELECT of the query's columns by the names that the user sees. */
+static Status named_columns(Run *r, const BoundColumns *cols, StrBuf *b, Error *err)
+{
+    Map names = map_new(r->a);
+
+    for (size_t i = 0; i < cols->n; i++) {
+        const BoundColumn *c = &cols->p[i];
+        Str lower = str_lower(r->a, c->name);
+        if (map_has(&names, lower) || !c->name.n || c->name.n > UNLOAD_NAME_MAX)
+            return FAIL(err, E_INVALID, "UNLOAD needs columns of different names: '" STR_FMT "' is there twice or has none", STR_ARG(c->name));
+        map_put(&names, lower, (void *)c);
+        sb_addc(b, i ? ", CAST(q." : "CAST(q.");
+        sql_ident(b, c->engine);
+        sb_addc(b, " AS ");
+        sb_add(b, data_type_sql(r->a, &c->type));
+        sb_addc(b, ") AS ");
+        sql_ident(b, c->name);
+    }
+    return OK;
+}
+
+static Status copy_sql(Run *r, const Unload *u, const Query *q, Str sql, Str path, Str *ret, Error *err)
+{
+    StrBuf b = sb_new(r->a);
+
+    sb_addc(&b, "COPY (SELECT ");
+    TRY(named_columns(r, &q->columns, &b, err));
+    sb_addc(&b, " FROM (");
+    sb_add(&b, sql);
+    sb_addc(&b, ") q) TO ");
+    sql_lit(&b, path);
+    sb_byte(&b, ' ');
+    TRY(format_options(u, &b, err));
+    *ret = sb_str(&b);
+    return OK;
+}
+
+static Status write_and_adopt(Run *r, const Location *at, Str key, Str path, Str sql, int64_t *n, Error *err)
+{
+    CLEANUP(duck_result_freep) DuckResult *res = NULL;
+    ObjectInfo info;
+
+    TRY(duck_query_held(r->c, sql, &res, err));
+    *n = duck_changed(res);
+    TRY(place_allowed(r, at, key, err));
+    Str uri = store_s3_uri(r->a, at->bucket, key);
+    TRY(store_adopt(r->svc->store, uri, path, r->a, &info, err));
+    vec_push(r->a, &r->written, uri);
+    return OK;
+}
+
+Status unload_query(Run *r, Rows *rows, Str sql, Error *err)
+{
+    const Unload *u = r->ss->unload;
+    Str path = str_fmt(r->a, STR_FMT "/unload-" STR_FMT, STR_ARG(store_scratch(r->svc->store)), STR_ARG(uuid_v4(r->a)));
+    Location at;
+    Str key, copy;
+    int64_t n = 0;
+
+    TRY(find_place(r, u, &at, &key, err));
+    TRY(copy_sql(r, u, r->st->query, sql, path, &copy, err));
+    Status s = write_and_adopt(r, &at, key, path, copy, &n, err);
+    if (s != OK)
+        (void)!unlink(path.p);
+    rows_command(rows, "UNLOAD");
+    rows->changed = n;
+    return s;
+}
+
+Status session_unload(Session *ss, Batch *b, const Value *params, size_t nparams, const Unload *u, Rows **ret, Error *err)
+{
+    if (b->stmts.n != 1 || b->stmts.p[0]->kind != ST_QUERY)
+        return FAIL(err, E_SYNTAX, "UNLOAD takes one query");
+    ss->unload = u;
+    Status s = session_run(ss, b, 0, params, nparams, ret, err);
+    ss->unload = NULL;
+    return s;
+}
