@@ -58,6 +58,7 @@ static Status classify_parsed(Arena *a, const Stmt *s, AthStmt *ret, Error *err)
 Status stmt_classify(Arena *a, Str text, AthStmt *ret, Error *err)
 {
     StmtVec stmts = {0};
+    UnloadText unload;
     Prep prep;
 
     TRY(prep_parse(a, text, &prep, err));
@@ -67,7 +68,14 @@ Status stmt_classify(Arena *a, Str text, AthStmt *ret, Error *err)
         ret->type = prep.kind == PREP_EXECUTE ? S("DML") : S("DDL");
         return OK;
     }
-    TRY(sql_parse(a, ATH_DIALECT, text, &stmts, err));
+    TRY(unload_parse(a, text, &unload, err));
+    TRY(sql_parse(a, ATH_DIALECT, unload.query.n ? unload.query : text, &stmts, err));
+    if (unload.query.n && (stmts.n != 1 || stmts.p[0]->kind != ST_QUERY))
+        return FAIL(err, E_SYNTAX, "UNLOAD takes one query");
+    if (unload.query.n) {
+        *ret = (AthStmt){ .kind = ST_QUERY, .type = S("DML"), .substatement = S("UNLOAD"), .out = OUT_NONE, .nparams = stmts.p[0]->nparams, .unload = 1 };
+        return OK;
+    }
     if (stmts.n != 1)
         return FAIL(err, E_SYNTAX, stmts.n ? "Only one sql statement is allowed" : "SQL statement is empty");
     return classify_parsed(a, stmts.p[0], ret, err);
@@ -143,19 +151,25 @@ static bool take_word(Cursor *c, const char *word)
     return false;
 }
 
-/* One expression of a list, to the comma outside of quotes and parentheses. */
-static Str take_item(Cursor *c)
+/* To the first of `ends` outside of quotes, brackets and comments. */
+static Str take_until(Cursor *c, const char *ends)
 {
     size_t from = c->at;
     int depth = 0;
 
     for (char quote = 0; c->at < c->text.n; c->at++) {
         char k = c->text.p[c->at];
+        Cursor after = *c;
         if (quote) {
             quote = k == quote ? 0 : quote;
             continue;
         }
-        if (k == ',' && !depth)
+        skip_space(&after);
+        if (after.at > c->at && (k == '-' || k == '/')) {
+            c->at = after.at - 1;
+            continue;
+        }
+        if (!depth && k && strchr(ends, k))
             break;
         if (k == '\'' || k == '"')
             quote = k;
@@ -165,12 +179,20 @@ static Str take_item(Cursor *c)
     return str_trim(str_sub(c->text, from, c->at));
 }
 
+static bool take_char(Cursor *c, char k)
+{
+    skip_space(c);
+    bool there = c->at < c->text.n && c->text.p[c->at] == k;
+    c->at += there;
+    return there;
+}
+
 static Status take_using(Arena *a, Cursor *c, StrVec *ret, Error *err)
 {
     bool more = take_word(c, "USING");
 
     while (more) {
-        Str item = take_item(c);
+        Str item = take_until(c, ",");
         if (!item.n)
             return FAIL(err, E_SYNTAX, "EXECUTE … USING needs an expression between its commas");
         if (ret->n >= ATH_PARAMS_MAX)
@@ -209,5 +231,72 @@ Status prep_parse(Arena *a, Str text, Prep *ret, Error *err)
     skip_space(&c);
     if (ret->kind == PREP_PREPARE ? !ret->query.n : c.at < c.text.n)
         return FAIL(err, E_SYNTAX, "mismatched input after the name of a prepared statement. Expecting: %s", ret->kind == PREP_PREPARE ? "'FROM'" : ret->kind == PREP_EXECUTE ? "'USING', <EOF>" : "<EOF>");
+    return OK;
+}
+
+/* ---- UNLOAD --------------------------------------------------------------------------------------------------------------------- */
+
+/* 'it''s' */
+static bool take_string(Arena *a, Cursor *c, Str *ret)
+{
+    StrBuf b = sb_new(a);
+
+    if (!take_char(c, '\''))
+        return false;
+    while (c->at < c->text.n) {
+        char k = c->text.p[c->at++];
+        if (k == '\'' && !(c->at < c->text.n && c->text.p[c->at] == '\'')) {
+            *ret = sb_str(&b);
+            return true;
+        }
+        c->at += k == '\'';
+        sb_byte(&b, k);
+    }
+    return false;
+}
+
+static Status unload_option(Arena *a, Cursor *c, Unload *to, Error *err)
+{
+    Str name = take_name(c), value = {0};
+
+    if (!name.n || !take_char(c, '='))
+        return FAIL(err, E_SYNTAX, "UNLOAD … WITH needs name = value");
+    if (!take_string(a, c, &value))
+        value = take_until(c, ",)");
+    if (str_ieq(name, S("format")))
+        to->format = value;
+    else if (str_ieq(name, S("compression")))
+        to->compression = value;
+    else
+        return FAIL(err, E_UNSUPPORTED, "UNLOAD option '" STR_FMT "' is not supported: format and compression are", STR_ARG(name));
+    return OK;
+}
+
+Status unload_parse(Arena *a, Str text, UnloadText *ret, Error *err)
+{
+    Cursor c = { .text = str_trim(text) };
+
+    *ret = (UnloadText){0};
+    while (str_ends(c.text, S(";")))
+        c.text = str_trim(str_sub(c.text, 0, c.text.n - 1));
+    if (!take_word(&c, "UNLOAD"))
+        return OK;
+    if (!take_char(&c, '('))
+        return FAIL(err, E_SYNTAX, "UNLOAD needs its query in parentheses");
+    ret->query = take_until(&c, ")");
+    if (!ret->query.n || !take_char(&c, ')') || !take_word(&c, "TO") || !take_string(a, &c, &ret->to.location))
+        return FAIL(err, E_SYNTAX, "UNLOAD (query) TO 's3://…' is expected");
+    if (take_word(&c, "WITH")) {
+        bool more = take_char(&c, '(');
+        while (more) {
+            TRY(unload_option(a, &c, &ret->to, err));
+            more = take_char(&c, ',');
+        }
+        if (!take_char(&c, ')'))
+            return FAIL(err, E_SYNTAX, "UNLOAD … WITH needs a closing parenthesis");
+    }
+    skip_space(&c);
+    if (c.at < c.text.n)
+        return FAIL(err, E_SYNTAX, "mismatched input after UNLOAD. Expecting: <EOF>");
     return OK;
 }
