@@ -58,6 +58,7 @@ static Status authenticate(AwsCall *c, HttpRequest *r, Str body, Error *err)
         claim.payload_hash = hash_hex(c->a, HASH_SHA256, body);
     TRY(sig_verify(c->a, r, &claim, secret, clock_ms(), claim.payload_hash, err));
     c->who.source_ip = address_of(r);
+    iam_used(c->access, &c->who, str_c(c->service->scope), claim.region);
     return OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "door/athena/athenadoor.h"
 #include "door/glue/gluedoor.h"
+#include "door/iam/iamdoor.h"
 #include "door/logs/logsdoor.h"
 #include "door/lakeformation/lakeformationdoor.h"
 #include "door/s3tables/s3tablesdoor.h"
@@ -16,6 +17,8 @@ static Status open_glue(Service *svc, AwsMount *ret, Error *err) { return glue_o
 /* One line a service. */
 static const OpenDoor doors[] = {
     athena_open,
+    iam_open,
+    sts_open,
     lakeformation_open,
     open_glue,
     s3tables_open,
