@@ -651,3 +651,106 @@ def test_compaction_beside_writers(tmp_path):
         assert b.sql("SELECT w, i FROM @t ORDER BY w, i") == want
     finally:
         s.stop()
+
+
+# ---- rights --------------------------------------------------------------------------------------------------------------------------------------------
+
+
+class User:
+    """An IAM user with one inline policy."""
+
+    def __init__(self, server, *statements):
+        self.server, self.lake, self.name = server, server.lake, f"u{time.monotonic_ns()}"
+        iam = client(server, "iam")
+        self.arn = iam.create_user(UserName=self.name)["User"]["Arn"]
+        iam.put_user_policy(UserName=self.name, PolicyName="p", PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": list(statements)}))
+        key = iam.create_access_key(UserName=self.name)["AccessKey"]
+        self.key, self.secret = key["AccessKeyId"], key["SecretAccessKey"]
+
+    def pyiceberg(self, arn, **more):
+        return Server.pyiceberg(self, credential=None, warehouse=arn, **{
+            "rest.sigv4-enabled": "true", "rest.signing-name": "s3tables", "rest.signing-region": "us-east-1", "client.access-key-id": self.key,
+            "client.secret-access-key": self.secret, "client.region": "us-east-1", **more})
+
+    def sql(self, text):
+        with psycopg.connect(host="127.0.0.1", port=self.server.port, user=self.key, password=self.secret, dbname="spark", autocommit=True) as c:
+            cur = c.execute(text, prepare=False)
+            while cur.nextset():
+                pass
+            return cur.fetchall() if cur.description else []
+
+
+def allow(actions, *resources):
+    return {"Effect": "Allow", "Action": actions, "Resource": list(resources)}
+
+
+def test_rights_by_identity(bucket):
+    import pyarrow as pa
+    arn = bucket.create("t", ("id", "long"))["tableARN"]
+    other = bucket.create("other", ("id", "long"))["tableARN"]
+    reader = User(bucket.server, allow(["s3tables:GetTable", "s3tables:GetTableData", "s3tables:GetTableMetadataLocation"], arn))
+    api = client(reader)
+    assert api.get_table(tableArn=arn)["name"] == "t" and api.get_table_metadata_location(**bucket.at("t"))["versionToken"]
+    for call, args in ((api.get_table, {"tableArn": other}), (api.get_table, bucket.at("other")), (api.get_table, bucket.at("absent")), (api.delete_table, bucket.at("t")),
+                       (api.list_tables, {"tableBucketARN": bucket.arn}), (api.get_table_bucket, {"tableBucketARN": bucket.arn}), (api.create_table_bucket, {"name": "mine-it-is"}),
+                       (api.list_table_buckets, {}), (api.get_table_bucket, {"tableBucketARN": bucket.arn + "x"}), (api.put_table_policy, {**bucket.at("t"), "resourcePolicy": "{}"}),
+                       (api.list_tags_for_resource, {"resourceArn": other})):
+        fails("AccessDeniedException", call, f"User: {reader.arn} is not authorized to perform: s3tables:", **args)
+    s3, where = client(reader, "s3"), bucket.get("t")["metadataLocation"].removeprefix("s3://").split("/", 1)
+    s3.get_object(Bucket=where[0], Key=where[1])
+    fails("AccessDenied", s3.put_object, Bucket=where[0], Key="data/x", Body=b"1")
+    hidden = bucket.get("other")["metadataLocation"].removeprefix("s3://").split("/", 1)
+    fails("AccessDenied", s3.get_object, Bucket=hidden[0], Key=hidden[1])
+    assert reader.sql(f"SELECT * FROM `{bucket.name}`.analytics.t") == []
+    with pytest.raises(psycopg.Error):
+        reader.sql(f"SELECT * FROM `{bucket.name}`.analytics.other")
+    with pytest.raises(psycopg.Error):
+        reader.sql(f"INSERT INTO `{bucket.name}`.analytics.t VALUES (1)")
+    writer = User(bucket.server, allow("s3tables:*", bucket.arn, bucket.arn + "/*"))
+    cat = writer.pyiceberg(bucket.arn)
+    cat.load_table("analytics.t").append(pa.table({"id": pa.array([1], pa.int64())}))
+    with cat.create_table_transaction("analytics.staged", schema=pa.schema([("id", pa.int64())])) as tx:
+        tx.append(pa.table({"id": pa.array([2], pa.int64())}))
+    assert writer.sql(f"SELECT * FROM `{bucket.name}`.analytics.t UNION ALL SELECT * FROM `{bucket.name}`.analytics.staged ORDER BY 1") == [(1,), (2,)]
+    client(writer).delete_table(**bucket.at("staged"))
+
+
+def test_rights_by_resource_policies(bucket):
+    arn = bucket.create("t", ("id", "long"))["tableARN"]
+    guest = User(bucket.server, allow("s3:ListAllMyBuckets", "*"))
+    api = client(guest)
+    policy = lambda effect, action, resource: json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": effect, "Principal": {"AWS": guest.arn}, "Action": action, "Resource": resource}]})
+    fails("AccessDeniedException", api.get_table, tableArn=arn)
+    bucket.api.put_table_policy(**bucket.at("t"), resourcePolicy=policy("Allow", ["s3tables:GetTable", "s3tables:GetTableData"], arn))
+    assert api.get_table(tableArn=arn)["name"] == "t"
+    assert guest.sql(f"SELECT * FROM `{bucket.name}`.analytics.t") == []
+    bucket.api.put_table_bucket_policy(tableBucketARN=bucket.arn, resourcePolicy=policy("Deny", "s3tables:GetTableData", bucket.arn + "/*"))
+    assert api.get_table(tableArn=arn)["name"] == "t"
+    with pytest.raises(psycopg.Error):
+        guest.sql(f"SELECT * FROM `{bucket.name}`.analytics.t")
+    s3, where = client(guest, "s3"), bucket.get("t")["metadataLocation"].removeprefix("s3://").split("/", 1)
+    fails("AccessDenied", s3.get_object, Bucket=where[0], Key=where[1])
+    bucket.api.delete_table_bucket_policy(tableBucketARN=bucket.arn)
+    s3.get_object(Bucket=where[0], Key=where[1])
+    bucket.api.delete_table_policy(**bucket.at("t"))
+    fails("AccessDeniedException", api.get_table, tableArn=arn)
+    admin = User(bucket.server, allow("s3tables:*", "*"))
+    bucket.api.put_table_policy(**bucket.at("t"), resourcePolicy=json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Deny", "Principal": "*", "Action": "s3tables:DeleteTable", "Resource": arn}]}))
+    fails("AccessDeniedException", client(admin).delete_table, REFUSED, **bucket.at("t"))
+
+
+def test_a_managed_view_is_protected_from_every_principal(views):
+    at, host = views.at("customer_summary_managed"), views.get("customer_summary_managed")["warehouseLocation"].removeprefix("s3://")
+    now = views.api.get_table_metadata_location(**at)
+    for statements in ([allow("*", "*")], [allow("s3tables:*", "*")]):
+        user = User(views.server, *statements)
+        api, s3 = client(user), client(user, "s3")
+        text = f"User: {user.arn} is not authorized to perform: s3tables:UpdateTableMetadataLocation on resource: "
+        fails("AccessDeniedException", api.update_table_metadata_location, text, REFUSED, "analytics.customer_summary_managed", **at,
+              versionToken=now["versionToken"], metadataLocation=now["metadataLocation"])
+        fails("AccessDenied", s3.put_object, "system-managed materialized view", Bucket=host, Key="data/x", Body=b"1")
+        s3.get_object(Bucket=host, Key=now["metadataLocation"].split("/", 3)[3])
+        with pytest.raises(Exception, match="system-managed materialized view"):
+            user.pyiceberg(views.arn).load_table("analytics.customer_summary_managed").delete()
+    assert views.api.get_table_metadata_location(**at)["versionToken"] == now["versionToken"]
+    assert rows(views, "customer_summary_managed") == EXPECTED
