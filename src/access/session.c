@@ -47,6 +47,8 @@ static void fill(Arena *a, const CatKey *k, Principal *ret)
         ret->user_id = str_fmt(a, STR_FMT ":" STR_FMT, STR_ARG(json_get_str(ret->session, "role_id", (Str){0})), STR_ARG(json_get_str(ret->session, "name", (Str){0})));
     else if (ret->kind == PR_ROOT)
         ret->user_id = account_of(ret->arn);
+    else if (str_find(ret->arn, S(":federated-user/")) >= 0)
+        ret->user_id = str_fmt(a, STR_FMT ":" STR_FMT, STR_ARG(account_of(ret->arn)), STR_ARG(iam_name_of(ret->arn)));
 }
 
 /* Keys of a user or role that is gone are as if they did not exist. A user's id is read with it. */
@@ -61,7 +63,7 @@ static Status still_there(Access *x, Arena *a, Principal *p, Error *err)
     pthread_mutex_lock(&x->iam->lock);
     Status s = iam_entity(x, p->kind == PR_ROLE ? IAM_ROLE : IAM_USER, iam_name_of(p->kind == PR_ROLE ? p->role_arn : issuer), &e, err);
     bool over = s == OK && iam_session_over(p, e, &why);
-    if (s == OK && p->kind == PR_USER)
+    if (s == OK && p->kind == PR_USER && !p->user_id.n)
         p->user_id = str_dup(a, e->id);
     pthread_mutex_unlock(&x->iam->lock);
     TRY(s);
