@@ -189,6 +189,8 @@ Status svc_table_unregister(const SvcCall *c, const SvcName *name, SvcTable *ret
 {
     TRY(tables_find(c, name, &ret->relation, err));
     TRY(tables_ask(c, ACT_DROP, &ret->relation, name, err));
+    if (svc_is_table_bucket(name->catalog))
+        return FAIL(err, E_UNSUPPORTED, "a table in a table bucket cannot be unregistered: its storage goes with its name");
     TRY(ice_metadata_read(c->a, c->ctx->store, ret->relation.metadata_location, &ret->metadata, err));
     CatChange ch = { .kind = CH_DROP, .relation = &ret->relation, .expected = ret->relation.metadata_location };
     return lf_commit(c->ctx->access, c->a, c->who, &ch, 1, err);

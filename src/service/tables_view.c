@@ -130,7 +130,9 @@ Status svc_view_drop(const SvcCall *c, const SvcName *name, Error *err)
     TRY(tables_get_view(c, name, &r, err));
     TRY(tables_ask(c, ACT_DROP, &r, name, err));
     CatChange ch = { .kind = CH_DROP, .relation = &r };
-    return lf_commit(c->ctx->access, c->a, c->who, &ch, 1, err);
+    TRY(lf_commit(c->ctx->access, c->a, c->who, &ch, 1, err));
+    tables_drop_private_bucket(c, r.location);
+    return OK;
 }
 
 Status svc_view_rename(const SvcCall *c, const SvcName *from, const SvcName *to, Error *err)
