@@ -27,6 +27,15 @@ PYICEBERG_DIFFERENT = {
     "test_rest_custom_namespace_separator": "needs a server whose separator is a dot: names with dots would be unreachable",
 }
 
+# By service of moto's suites.
+MOTO_DIFFERENT = {
+    "s3tables": {
+        "test_update_table_metadata_location": "wants a location that does not end with .metadata.json; AWS documents that it must",
+        "test_write_metadata_to_table": "wants a pointer to a file that is not table metadata: the table could not be read",
+        "test_rename_table": "wants a namespace with a hyphen; AWS allows [0-9a-z_]",
+    },
+}
+
 
 def summary(r):
     m = re.findall(r"(\d+) passed, (\d+) failed(?:, (\d+) skipped)?", r.stdout)
@@ -65,3 +74,20 @@ def test_pyiceberg(tmp_path):
     passed, _, text = summary(r)
     s.stop()
     assert passed >= 560 and not unexpected(text, PYICEBERG_DIFFERENT), text[-3000:]
+
+
+def moto(tmp_path, service, least):
+    s = Server(tmp_path / "data", ["test.reset=on", "root.access_key_id=FOOBARKEY", "root.secret_access_key=FOOBARSECRET"])
+    env = {**os.environ, "MOTO_RESET": f"{s.manage}/reset"}
+    r = subprocess.run([f"{SUITES}/moto/run", s.lake.rsplit(":", 1)[1], service], capture_output=True, text=True, timeout=900, env=env)
+    passed, _, text = summary(r)
+    s.stop()
+    assert passed >= least and not unexpected(text, MOTO_DIFFERENT.get(service, {})), text[-3000:]
+
+
+needs_moto = pytest.mark.skipif(not (SOURCES / "moto").exists(), reason="needs a checkout of moto")
+
+
+@needs_moto
+def test_moto_s3tables(tmp_path):
+    moto(tmp_path, "s3tables", 25)
