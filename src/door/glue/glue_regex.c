@@ -166,6 +166,8 @@ static bool atom(Compiler *k)
         s = class_of(k);
     } else if (c == '\\' && more(k)) {
         s = escaped(k->text.p[k->at++]);
+    } else if (c == '\\') {
+        fail(k, "it ends in a backslash");
     } else {
         set_add(&s, (unsigned char)c, (unsigned char)c);
     }

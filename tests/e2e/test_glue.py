@@ -1,0 +1,476 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Glue Data Catalog by its API: the same tables as SQL and REST show, materialized views' rules, refresh runs, partitions.
+
+Calls are signed here and sent raw: models of clients drop members that they do not know."""
+import json
+import time
+import uuid
+
+import boto3
+import botocore.auth
+import botocore.awsrequest
+import botocore.credentials
+import pytest
+import requests
+
+ACCOUNT = "123456789012"
+PARQUET = {"InputFormat": "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
+           "SerdeInfo": {"SerializationLibrary": "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe", "Parameters": {}}}
+
+
+class GlueError(Exception):
+    def __init__(self, status, body):
+        self.status, self.code, self.message = status, body.get("__type"), body.get("Message", "")
+        super().__init__(f"{status} {self.code}: {self.message}")
+
+
+class Glue:
+    """glue.GetTable(DatabaseName=…) -> the answer, or GlueError."""
+
+    def __init__(self, server):
+        self.server = server
+
+    def __getattr__(self, op):
+        def call(**body):
+            r = botocore.awsrequest.AWSRequest("POST", self.server.lake + "/", data=json.dumps(body),
+                                               headers={"x-amz-target": "AWSGlue." + op, "content-type": "application/x-amz-json-1.1"})
+            botocore.auth.SigV4Auth(botocore.credentials.Credentials(self.server.key, self.server.secret), "glue", "us-east-1").add_auth(r)
+            answer = requests.post(r.url, data=r.body, headers=dict(r.headers), timeout=60)
+            if answer.status_code != 200:
+                raise GlueError(answer.status_code, answer.json())
+            return answer.json()
+        return call
+
+
+def refused(code, call, *a, **k):
+    with pytest.raises(GlueError) as e:
+        call(*a, **k)
+    assert e.value.code == code, e.value
+    return e.value.message
+
+
+@pytest.fixture()
+def glue(server):
+    return Glue(server)
+
+
+@pytest.fixture(scope="module")
+def bucket(server):
+    """A table bucket with a namespace: its name and its catalog id."""
+    s3t = boto3.client("s3tables", endpoint_url=server.lake, aws_access_key_id=server.key, aws_secret_access_key=server.secret, region_name="us-east-1")
+    name = f"tb-{uuid.uuid4().hex[:12]}"
+    arn = s3t.create_table_bucket(name=name)["arn"]
+    s3t.create_namespace(tableBucketARN=arn, namespace=["analytics"])
+    server.sql(f"""CREATE NAMESPACE glue_catalog.src; CREATE TABLE glue_catalog.src.orders (id INT, customer_name STRING, amount DECIMAL(10,2)) USING iceberg;
+        INSERT INTO glue_catalog.src.orders VALUES (1, 'Alice', 100.25), (2, 'Bob', 200.49), (3, 'Alice', 125.00)""")
+    return name, f"{ACCOUNT}:s3tablescatalog/{name}"
+
+
+QUERY = "SELECT customer_name, COUNT(*) AS order_count, SUM(amount) AS total FROM glue_catalog.src.orders GROUP BY customer_name"
+
+
+@pytest.fixture()
+def views(server, bucket):
+    """A managed and a regular view in the table bucket."""
+    name, catalog = bucket
+    tail = uuid.uuid4().hex[:8]
+    managed, regular = f"managed_{tail}", f"regular_{tail}"
+    server.sql(f"""SET spark.sql.mv.managed.enabled = true; CREATE MANAGED MATERIALIZED VIEW `{name}`.analytics.{managed} AS {QUERY};
+        CREATE MATERIALIZED VIEW `{name}`.analytics.{regular} AS {QUERY}""")
+    return {"CatalogId": catalog, "DatabaseName": "analytics"}, managed, regular
+
+
+# ---- catalogs, databases ------------------------------------------------------------------------------------------------------------
+
+
+def test_catalogs(glue, bucket):
+    name, catalog = bucket
+    c = glue.GetCatalog(CatalogId=catalog)["Catalog"]
+    assert c["Name"] == name and c["ResourceArn"] == f"arn:aws:glue:us-east-1:{ACCOUNT}:catalog/s3tablescatalog/{name}"
+    assert c["FederatedCatalog"]["ConnectionName"] == "aws:s3tables"
+    assert glue.GetCatalog(CatalogId="s3tablescatalog")["Catalog"]["FederatedCatalog"]["Identifier"].endswith(":bucket/*")
+    assert catalog in [x["CatalogId"] for x in glue.GetCatalogs(Recursive=True)["CatalogList"]]
+    assert catalog in [x["CatalogId"] for x in glue.GetCatalogs(ParentCatalogId="s3tablescatalog")["CatalogList"]]
+    refused("EntityNotFoundException", glue.GetCatalog, CatalogId=f"{ACCOUNT}:s3tablescatalog/nowhere")
+    refused("AccessDeniedException", glue.GetDatabases, CatalogId="999999999999")
+    fed = {"Identifier": f"arn:aws:s3tables:us-east-1:{ACCOUNT}:bucket/*", "ConnectionName": "aws:s3tables"}
+    glue.CreateCatalog(Name="s3tablescatalog", CatalogInput={"FederatedCatalog": fed, "Description": "all"})
+    assert glue.GetCatalog(CatalogId="s3tablescatalog")["Catalog"]["Description"] == "all"
+    refused("AlreadyExistsException", glue.CreateCatalog, Name="s3tablescatalog", CatalogInput={"FederatedCatalog": fed})
+    glue.DeleteCatalog(CatalogId="s3tablescatalog")
+    assert catalog in [x["CatalogId"] for x in glue.GetCatalogs(Recursive=True)["CatalogList"]]
+
+
+def test_databases_of_a_table_bucket(glue, bucket):
+    dbs = glue.GetDatabases(CatalogId=bucket[1])["DatabaseList"]
+    assert [(d["Name"], d["CatalogId"]) for d in dbs] == [("analytics", bucket[1])]
+    assert dbs[0]["FederatedDatabase"]["ConnectionType"] == "aws:s3tables"
+
+
+def test_database_is_the_namespace(server, glue, ns):
+    glue.UpdateDatabase(Name=ns, DatabaseInput={"Name": ns, "Description": "d", "LocationUri": f"s3://warehouse/x{ns}", "Parameters": {"k": "v"}})
+    assert dict(server.sql(f"DESCRIBE NAMESPACE glue_catalog.{ns}"))["k"] == "v"
+    server.sql(f"CREATE TABLE glue_catalog.{ns}.t (id INT) USING iceberg")
+    assert glue.GetTable(DatabaseName=ns, Name="t")["Table"]["StorageDescriptor"]["Location"] == f"s3://warehouse/x{ns}/t"
+    assert glue.GetDatabase(Name=ns.upper())["Database"]["Description"] == "d"
+    glue.DeleteDatabase(Name=ns)
+    assert refused("EntityNotFoundException", glue.GetDatabase, Name=ns) == f"Database {ns} not found."
+
+
+# ---- Iceberg tables --------------------------------------------------------------------------------------------------------------------
+
+
+def test_table_of_sql(server, glue, ns):
+    server.sql(f"CREATE TABLE glue_catalog.{ns}.t (id BIGINT NOT NULL COMMENT 'the id', s STRUCT<a: INT, b: ARRAY<STRING>>, d DECIMAL(10,2), ts TIMESTAMP) USING iceberg")
+    t = glue.GetTable(DatabaseName=ns, Name="t", AttributesToGet=["LATEST_ICEBERG_METADATA"])["Table"]
+    columns = {c["Name"]: c for c in t["StorageDescriptor"]["Columns"]}
+    assert {n: c["Type"] for n, c in columns.items()} == {"id": "bigint", "s": "struct<a:int,b:array<string>>", "d": "decimal(10,2)", "ts": "timestamp"}
+    assert columns["id"]["Comment"] == "the id"
+    assert columns["id"]["Parameters"] == {"iceberg.field.id": "1", "iceberg.field.optional": "false", "iceberg.field.current": "true"}
+    assert t["Parameters"]["table_type"] == "ICEBERG" and t["TableType"] == "EXTERNAL_TABLE" and t["VersionId"] == "1"
+    assert t["IcebergTableMetadata"]["Schemas"][0]["Fields"][0]["Name"] == "id"
+    first = t["Parameters"]["metadata_location"]
+    server.sql(f"INSERT INTO glue_catalog.{ns}.t (id) VALUES (1)")
+    t = glue.GetTable(DatabaseName=ns, Name="t")["Table"]
+    assert t["Parameters"]["previous_metadata_location"] == first and t["VersionId"] == "2"
+
+
+def commit(glue, s3, ns, table, more):
+    """A commit as a Glue client makes it: metadata written beside the old, then the pointer."""
+    t = glue.GetTable(DatabaseName=ns, Name=table)["Table"]
+    old = t["Parameters"]["metadata_location"]
+    b, key = old.removeprefix("s3://").split("/", 1)
+    meta = json.loads(s3.get_object(Bucket=b, Key=key)["Body"].read())
+    meta["properties"].update(more)
+    meta["last-updated-ms"] += 1
+    new = old.rsplit("/", 1)[0] + f"/{int(old.rsplit('/', 1)[1][:5]) + 1:05d}-{uuid.uuid4()}.metadata.json"
+    b, key = new.removeprefix("s3://").split("/", 1)
+    s3.put_object(Bucket=b, Key=key, Body=json.dumps(meta).encode())
+    return t, old, new
+
+
+def test_commit_is_a_swap(server, glue, ns):
+    s3 = server.s3()
+    server.sql(f"CREATE TABLE glue_catalog.{ns}.t (id INT) USING iceberg")
+    t, old, new = commit(glue, s3, ns, "t", {"k": "1"})
+    body = {"Name": "t", "TableType": "EXTERNAL_TABLE", "Description": "mine",
+            "Parameters": {"table_type": "ICEBERG", "metadata_location": new, "previous_metadata_location": old}}
+    glue.UpdateTable(DatabaseName=ns, TableInput=body, VersionId=t["VersionId"], SkipArchive=True)
+    assert dict(server.sql(f"SHOW TBLPROPERTIES glue_catalog.{ns}.t"))["k"] == "1"
+    shown = glue.GetTable(DatabaseName=ns, Name="t")["Table"]
+    assert shown["Description"] == "mine" and shown["Parameters"]["k"] == "1" and shown["VersionId"] == "2"
+    _, _, later = commit(glue, s3, ns, "t", {"k": "2"})
+    body["Parameters"]["metadata_location"] = later
+    refused("ConcurrentModificationException", glue.UpdateTable, DatabaseName=ns, TableInput=body, VersionId="1")
+    refused("ConcurrentModificationException", glue.UpdateTable, DatabaseName=ns, TableInput=body)         # previous_metadata_location is old
+    refused("InvalidInputException", glue.UpdateTable, DatabaseName=ns, TableInput=body, VersionId="x")
+    assert dict(server.sql(f"SHOW TBLPROPERTIES glue_catalog.{ns}.t"))["k"] == "1"
+
+
+def test_pointer_into_another_table_is_refused(server, glue, ns):
+    server.sql(f"CREATE TABLE glue_catalog.{ns}.a (id INT) USING iceberg; CREATE TABLE glue_catalog.{ns}.b (id INT) USING iceberg")
+    a = glue.GetTable(DatabaseName=ns, Name="a")["Table"]["Parameters"]["metadata_location"]
+    body = {"Name": "b", "TableType": "EXTERNAL_TABLE", "Parameters": {"table_type": "ICEBERG", "metadata_location": a}}
+    refused("InvalidInputException", glue.UpdateTable, DatabaseName=ns, TableInput=body)
+    body["Parameters"]["metadata_location"] = a.rsplit("/", 1)[0] + "/none.metadata.json"
+    with pytest.raises(GlueError):
+        glue.UpdateTable(DatabaseName=ns, TableInput=body)
+
+
+def test_open_table_format(server, glue, ns):
+    schema = {"SchemaId": 0, "Type": "struct", "Fields": [{"Id": 1, "Name": "id", "Type": "long", "Required": True},
+              {"Id": 2, "Name": "day", "Type": "date", "Required": False, "Doc": "when"}]}
+    create = {"Location": f"s3://warehouse/otf/{ns}", "Schema": schema, "Properties": {"p": "q"},
+              "PartitionSpec": {"SpecId": 0, "Fields": [{"SourceId": 2, "FieldId": 1000, "Transform": "month", "Name": "day_month"}]}}
+    server.sql(f"CREATE TABLE glue_catalog.{ns}.makes_the_bucket (id INT) USING iceberg")
+    glue.CreateTable(DatabaseName=ns, Name="t", OpenTableFormatInput={"IcebergInput": {"MetadataOperation": "CREATE", "Version": "2", "CreateIcebergTableInput": create}})
+    server.sql(f"INSERT INTO glue_catalog.{ns}.t VALUES (1, DATE '2026-11-30')")
+    assert len(server.sql(f"SELECT * FROM glue_catalog.{ns}.t")) == 1
+    t = glue.GetTable(DatabaseName=ns, Name="t", AttributesToGet=["LATEST_ICEBERG_METADATA"])["Table"]
+    assert t["IcebergTableMetadata"]["PartitionSpecs"][0]["Fields"][0]["Transform"] == "month"
+    update = {"Updates": [{"Action": "set-properties", "Schema": schema, "Location": create["Location"], "Properties": {"p": "r"}}]}
+    glue.UpdateTable(DatabaseName=ns, Name="t", UpdateOpenTableFormatInput={"UpdateIcebergInput": {"UpdateIcebergTableInput": update}})
+    assert dict(server.sql(f"SHOW TBLPROPERTIES glue_catalog.{ns}.t"))["p"] == "r"
+
+
+def test_table_bucket_reserves_a_place(server, glue, bucket):
+    catalog = {"CatalogId": bucket[1], "DatabaseName": "analytics"}
+    refused("InvalidInputException", glue.CreateTable, **catalog, TableInput={"Name": "hive", "StorageDescriptor": PARQUET})
+    glue.CreateTable(**catalog, TableInput={"Name": "bare", "Parameters": {"format": "ICEBERG"}})
+    t = glue.GetTable(**catalog, Name="bare")["Table"]
+    assert t["StorageDescriptor"]["Location"].endswith("--table-s3") and t["TableType"] == "customer" and "metadata_location" not in t["Parameters"]
+    refused("FederationSourceException", glue.UpdateTable, **catalog, TableInput={"Name": "bare"})
+    glue.DeleteTable(**catalog, Name="bare")
+    refused("EntityNotFoundException", glue.GetTable, **catalog, Name="bare")
+
+
+def test_versions(server, glue, ns):
+    def body(*names):
+        return {"Name": "t", "TableType": "EXTERNAL_TABLE", "StorageDescriptor": dict(PARQUET, Columns=[{"Name": n, "Type": "int"} for n in names], Location="s3://b/t")}
+    glue.CreateTable(DatabaseName=ns, TableInput=body("a"))
+    glue.UpdateTable(DatabaseName=ns, TableInput=body("a", "b"), VersionId="1")
+    refused("ConcurrentModificationException", glue.UpdateTable, DatabaseName=ns, TableInput=body("c"), VersionId="1")
+    versions = glue.GetTableVersions(DatabaseName=ns, TableName="t")["TableVersions"]
+    assert [len(v["Table"]["StorageDescriptor"]["Columns"]) for v in versions] == [1, 2]
+    refused("InvalidInputException", glue.DeleteTableVersion, DatabaseName=ns, TableName="t", VersionId="2")
+    glue.DeleteTableVersion(DatabaseName=ns, TableName="t", VersionId="1")
+    refused("EntityNotFoundException", glue.GetTableVersion, DatabaseName=ns, TableName="t", VersionId="1")
+
+
+def test_pages_and_patterns(glue, ns):
+    names = [f"table_{i}" for i in range(7)] + ["other.x"]
+    for n in names:
+        glue.CreateTable(DatabaseName=ns, TableInput={"Name": n, "TableType": "EXTERNAL_TABLE"})
+    seen, token = [], {}
+    while True:
+        page = glue.GetTables(DatabaseName=ns, MaxResults=3, Expression="table_[0-6]", **token)
+        seen += [t["Name"] for t in page["TableList"]]
+        if "NextToken" not in page:
+            break
+        token = {"NextToken": page["NextToken"]}
+    assert seen == names[:7]
+    refused("InvalidInputException", glue.GetTables, DatabaseName=ns, MaxResults=3, **token)               # a token of another call
+    assert [t["Name"] for t in glue.GetTables(DatabaseName=ns, Expression="(table_1|table_2|o*)")["TableList"]] == ["other.x", "table_1", "table_2"]
+    for bad in ("(", "[a", "a{1001}", "((((a{50}){50}){50}){50})", "a{2,1}", "\\"):
+        refused("InvalidInputException", glue.GetTables, DatabaseName=ns, Expression=bad)
+    began = time.monotonic()
+    glue.GetTables(DatabaseName=ns, Expression="(a*)*" * 20 + "(t|ta|tab)*" * 20)
+    assert time.monotonic() - began < 5
+    assert sorted(t["Name"] for t in glue.SearchTables(SearchText="table_3")["TableList"]) == ["table_3"]
+
+
+# ---- materialized views -----------------------------------------------------------------------------------------------------------------
+
+
+def test_view_definition(glue, views):
+    at, managed, regular = views
+    t = glue.GetTable(**at, Name=managed, IncludeStatusDetails=True)["Table"]
+    v = t["ViewDefinition"]
+    assert t["IsMaterializedView"] is True and v["IsManaged"] is True and v["IsProtected"] is True
+    assert v["Definer"] == f"arn:aws:iam::{ACCOUNT}:root" and v["ViewVersionToken"] == t["VersionId"]
+    assert v["SubObjects"] == [f"arn:aws:glue:us-east-1:{ACCOUNT}:table/src/orders"] and len(v["SubObjectVersionIds"]) == 1
+    assert v["SubObjectsStatistics"] == [{"SourceType": "ICEBERG"}] and v["LastRefreshType"] == "FULL"
+    assert v["Representations"][0]["ViewOriginalText"] == QUERY and v["Representations"][0]["IsStale"] is False
+    assert t["Status"]["Action"] == "CREATE" and t["Status"]["State"] == "SUCCESS" and t["Status"]["RequestTime"] <= t["Status"]["UpdateTime"]
+    assert [c["Name"] for c in t["StorageDescriptor"]["Columns"]] == ["customer_name", "order_count", "total"]
+    assert "Status" not in glue.GetTable(**at, Name=managed)["Table"]
+    r = glue.GetTable(**at, Name=regular, IncludeStatusDetails=True)["Table"]
+    assert r["ViewDefinition"]["IsManaged"] is False and r["ViewDefinition"]["IsProtected"] is True and "Status" not in r
+
+
+def as_input(table, **changes):
+    keep = ("Name", "Owner", "Retention", "StorageDescriptor", "PartitionKeys", "Parameters", "ViewDefinition")
+    body = {k: table[k] for k in keep if k in table} | {"TableType": "EXTERNAL_TABLE"} | changes
+    for rep in (body["ViewDefinition"] or {}).get("Representations", []):
+        rep.pop("IsStale", None)
+    return {k: v for k, v in body.items() if v is not None}
+
+
+def test_update_rules(server, glue, views, bucket):
+    at, managed, regular = views
+    t = glue.GetTable(**at, Name=managed)["Table"]
+    version = {"VersionId": t["VersionId"], "ViewUpdateAction": "REPLACE"}
+    before = server.sql(f"SELECT * FROM `{bucket[0]}`.analytics.{managed} ORDER BY 1")
+    unmanaged = as_input(t, ViewDefinition=dict(t["ViewDefinition"], IsManaged=False))
+    for code, text, call in [
+        ("FederationSourceException", "versionToken is null", dict(TableInput=unmanaged, ViewUpdateAction="REPLACE")),
+        ("InvalidInputException", "Materialized views must have table type EXTERNAL_TABLE.", dict(version, TableInput=dict(unmanaged, TableType="customer"))),
+        ("InvalidInputException", "View update action must be one of: [ADD, REPLACE, ADD_OR_REPLACE, DROP]", dict(VersionId=t["VersionId"], TableInput=unmanaged)),
+        ("InvalidInputException", "Cannot modify ViewDefinition.IsManaged on a system-managed materialized view. This field is immutable after creation.",
+         dict(version, TableInput=unmanaged)),
+        ("InvalidInputException", "Cannot modify ViewDefinition on a system-managed materialized view. This field is immutable after creation.",
+         dict(version, TableInput=as_input(t, ViewDefinition=None, Description="x"))),
+    ]:
+        assert refused(code, glue.UpdateTable, **at, **call).startswith(text)
+    assert f"analytics.{managed}" in refused("InvalidInputException", glue.UpdateTable, **at, **version, TableInput=unmanaged)
+    for name in (managed, regular):
+        t = glue.GetTable(**at, Name=name)["Table"]
+        other = json.loads(json.dumps(t["ViewDefinition"]))
+        other["Representations"][0]["ViewOriginalText"] = QUERY.replace("SUM(amount)", "SUM(amount)*2")
+        text = refused("InvalidInputException", glue.UpdateTable, **at, VersionId=t["VersionId"], ViewUpdateAction="REPLACE", TableInput=as_input(t, ViewDefinition=other))
+        assert text == "Update of ViewOriginalText for Materialized View is not available."
+        refused("ConcurrentModificationException", glue.UpdateTable, **at, VersionId="0" * 20, ViewUpdateAction="REPLACE", TableInput=as_input(t))
+    t = glue.GetTable(**at, Name=managed)["Table"]
+    for change in (dict(Parameters=dict(t["Parameters"], metadata_location=t["Parameters"]["metadata_location"].replace("00000-", "00001-"))),
+                   dict(StorageDescriptor=dict(t["StorageDescriptor"], Location="s3://warehouse/elsewhere")),
+                   dict(StorageDescriptor=dict(t["StorageDescriptor"], Columns=t["StorageDescriptor"]["Columns"][:2])),
+                   dict(ViewDefinition=dict(t["ViewDefinition"], Definer=f"arn:aws:iam::{ACCOUNT}:role/mallory")),
+                   dict(ViewDefinition=dict(t["ViewDefinition"], SubObjects=[f"arn:aws:glue:us-east-1:{ACCOUNT}:table/src/other"]))):
+        text = refused("InvalidInputException", glue.UpdateTable, **at, **version, TableInput=as_input(t, **change))
+        assert "system-managed materialized view" in text and f"analytics.{managed}" in text
+    assert glue.GetTable(**at, Name=managed)["Table"]["VersionId"] == version["VersionId"]
+    assert server.sql(f"SELECT * FROM `{bucket[0]}`.analytics.{managed} ORDER BY 1") == before
+
+
+def test_descriptions_are_kept(glue, views):
+    at, managed, regular = views
+    for name in (managed, regular):
+        t = glue.GetTable(**at, Name=name)["Table"]
+        glue.UpdateTable(**at, VersionId=t["VersionId"], ViewUpdateAction="REPLACE",
+                         TableInput=as_input(t, Description="kept", Parameters=dict(t["Parameters"], note="mine")))
+        after = glue.GetTable(**at, Name=name)["Table"]
+        assert after["Description"] == "kept" and after["Parameters"]["note"] == "mine" and after["ViewDefinition"]["ViewVersionToken"] == after["VersionId"]
+    t = glue.GetTable(**at, Name=regular)["Table"]
+    glue.UpdateTable(**at, VersionId=t["VersionId"], TableInput=as_input(t, ViewDefinition=None, Description="again"))      # no ViewDefinition: it stays
+    after = glue.GetTable(**at, Name=regular)["Table"]
+    assert after["Description"] == "again" and after["ViewDefinition"]["Representations"] and after["Parameters"]["note"] == "mine"
+    seconds = dict(t["ViewDefinition"], RefreshSeconds=3600)
+    glue.UpdateTable(**at, VersionId=after["VersionId"], ViewUpdateAction="REPLACE", TableInput=as_input(after, ViewDefinition=seconds))
+    assert glue.GetTable(**at, Name=regular)["Table"]["ViewDefinition"]["RefreshSeconds"] == 3600
+    refused("InvalidInputException", glue.UpdateTable, **at, VersionId=after["VersionId"], ViewUpdateAction="REPLACE",
+            TableInput=as_input(after, ViewDefinition=dict(seconds, RefreshSeconds=5)))
+
+
+def test_write_through_the_catalog_keeps_the_token(server, glue, views, bucket):
+    at, managed, regular = views
+    server.sql(f"INSERT INTO `{bucket[0]}`.analytics.{regular} VALUES ('Mallory', 1, 1.00)")
+    t = glue.GetTable(**at, Name=regular)["Table"]
+    assert t["ViewDefinition"]["ViewVersionToken"] == t["VersionId"] and "integrity" not in t["Parameters"]
+
+
+def wait_for(glue, catalog, run):
+    for _ in range(300):
+        r = glue.GetMaterializedViewRefreshTaskRun(CatalogId=catalog, MaterializedViewRefreshTaskRunId=run)["MaterializedViewRefreshTaskRun"]
+        if r["Status"] not in ("STARTING", "RUNNING"):
+            return r
+        time.sleep(0.05)
+    raise AssertionError(r)
+
+
+def test_refresh_runs(server, glue, views, bucket):
+    at, managed, _ = views
+    who = dict(at, TableName=managed)
+    refused("MaterializedViewRefreshTaskNotRunningException", glue.StopMaterializedViewRefreshTaskRun, **who)
+    server.sql("INSERT INTO glue_catalog.src.orders VALUES (9, 'Carol', 50.00)")
+    assert glue.GetTable(**at, Name=managed)["Table"]["ViewDefinition"]["Representations"][0]["IsStale"] is True
+    first = glue.StartMaterializedViewRefreshTaskRun(**who)["MaterializedViewRefreshTaskRunId"]
+    r = wait_for(glue, at["CatalogId"], first)
+    assert r["Status"] == "SUCCEEDED" and r["RefreshType"] == "INCREMENTAL" and r["ProcessedBytes"] > 0, r
+    assert r["CreationTime"] <= r["StartTime"] <= r["EndTime"] <= r["LastUpdated"] and r["CustomerId"] == ACCOUNT
+    assert r["Role"] == f"arn:aws:iam::{ACCOUNT}:root" and r["DPUSeconds"] >= 0
+    second = wait_for(glue, at["CatalogId"], glue.StartMaterializedViewRefreshTaskRun(**who, FullRefresh=True)["MaterializedViewRefreshTaskRunId"])
+    assert second["RefreshType"] == "FULL"
+    runs = glue.ListMaterializedViewRefreshTaskRuns(**who)["MaterializedViewRefreshTaskRuns"]
+    assert [x["MaterializedViewRefreshTaskRunId"] for x in runs[:2]] == [second["MaterializedViewRefreshTaskRunId"], first]
+    assert ("Carol", 1) in [(x[0], x[1]) for x in server.sql(f"SELECT * FROM `{bucket[0]}`.analytics.{managed}")]
+    refused("EntityNotFoundException", glue.GetMaterializedViewRefreshTaskRun, CatalogId=at["CatalogId"], MaterializedViewRefreshTaskRunId=str(uuid.uuid4()))
+    refused("EntityNotFoundException", glue.StartMaterializedViewRefreshTaskRun, **dict(who, TableName="nothing"))
+    refused("InvalidInputException", glue.StartMaterializedViewRefreshTaskRun, CatalogId=ACCOUNT, DatabaseName="src", TableName="orders")
+
+
+def test_a_run_is_stopped(server, glue, ns):
+    server.sql(f"""CREATE TABLE glue_catalog.{ns}.big (id BIGINT) USING iceberg; INSERT INTO glue_catalog.{ns}.big SELECT id FROM range(3000);
+        CREATE MATERIALIZED VIEW glue_catalog.{ns}.v AS SELECT COUNT(*) AS n FROM glue_catalog.{ns}.big a JOIN glue_catalog.{ns}.big b ON a.id <> b.id;
+        INSERT INTO glue_catalog.{ns}.big SELECT id FROM range(60000)""")
+    who = {"CatalogId": ACCOUNT, "DatabaseName": ns, "TableName": "v"}
+    run = glue.StartMaterializedViewRefreshTaskRun(**who, FullRefresh=True)["MaterializedViewRefreshTaskRunId"]
+    refused("MaterializedViewRefreshTaskRunningException", glue.StartMaterializedViewRefreshTaskRun, **who)
+    glue.StopMaterializedViewRefreshTaskRun(**who)
+    assert wait_for(glue, ACCOUNT, run)["Status"] == "STOPPED"
+    assert server.sql(f"SELECT n FROM glue_catalog.{ns}.v") == [(3000 * 2999,)]
+    refused("MaterializedViewRefreshTaskNotRunningException", glue.StopMaterializedViewRefreshTaskRun, **who)
+
+
+def test_views_are_dropped(server, glue, views, bucket):
+    at, managed, regular = views
+    where = glue.GetTable(**at, Name=managed)["Table"]["StorageDescriptor"]["Location"].removeprefix("s3://")
+    glue.DeleteTable(**at, Name=managed)
+    assert glue.BatchDeleteTable(**at, TablesToDelete=[regular, "nothing"])["Errors"][0]["TableName"] == "nothing"
+    assert where not in [b["Name"] for b in server.s3().list_buckets()["Buckets"]]
+    with pytest.raises(Exception):
+        server.sql(f"SELECT * FROM `{bucket[0]}`.analytics.{managed}")
+
+
+# ---- partitions ----------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture()
+def partitioned(glue, ns):
+    keys = [{"Name": "year", "Type": "int"}, {"Name": "region", "Type": "string"}]
+    glue.CreateTable(DatabaseName=ns, TableInput={"Name": "p", "TableType": "EXTERNAL_TABLE", "PartitionKeys": keys, "StorageDescriptor": dict(PARQUET, Location="s3://b/p")})
+    parts = [{"Values": [str(y), r]} for y in (2024, 2025, 2026) for r in ("eu", "us", "a/b", "it's")]
+    assert "Errors" not in glue.BatchCreatePartition(DatabaseName=ns, TableName="p", PartitionInputList=parts)
+    return {"DatabaseName": ns, "TableName": "p"}
+
+
+@pytest.mark.parametrize("expression, n", [
+    ("year = 2025", 4), ("year > 2024 AND region = 'eu'", 2), ("year IN (2024, 2026) and region like '%s%'", 4), ("region = 'it''s' or year = 2024", 6),
+    ("NOT (year = 2024 OR year = 2025)", 4), ("year BETWEEN 2024 AND 2025", 8), ("year not between 2024 and 2025", 4), ("region IS NOT NULL", 12), ("", 12),
+    ("((year)) = ((2025)) AND ((region) = 'eu')", 1),
+])
+def test_partition_expressions(glue, partitioned, expression, n):
+    assert len(glue.GetPartitions(**partitioned, Expression=expression)["Partitions"]) == n
+
+
+@pytest.mark.parametrize("expression", [
+    "nothing = 1", "year = 'x'", "year LIKE '2'", "year =", "year", "(year = 2024", "year = 2024)", "year = 2024 year", "'a' = 'a'", "year IN ()",
+    "region = 'open", "(" * 900 + "year = 1" + ")" * 900, "NOT " * 400 + "year = 1", "year BETWEEN 1", "region IS", "region NOT IS NULL",
+])
+def test_bad_partition_expressions(glue, partitioned, expression):
+    refused("InvalidInputException", glue.GetPartitions, **partitioned, Expression=expression)
+
+
+def test_partitions_page_and_segment(glue, partitioned):
+    seen, token = [], {}
+    while True:
+        page = glue.GetPartitions(**partitioned, MaxResults=5, **token)
+        seen += [tuple(p["Values"]) for p in page["Partitions"]]
+        if "NextToken" not in page:
+            break
+        token = {"NextToken": page["NextToken"]}
+    assert len(seen) == len(set(seen)) == 12
+    parts = [glue.GetPartitions(**partitioned, Segment={"SegmentNumber": i, "TotalSegments": 3})["Partitions"] for i in range(3)]
+    assert sorted(tuple(p["Values"]) for s in parts for p in s) == sorted(seen)
+    refused("InvalidInputException", glue.GetPartitions, **partitioned, Segment={"SegmentNumber": 3, "TotalSegments": 3})
+    glue.DeletePartition(**partitioned, PartitionValues=["2024", "a/b"])
+    refused("EntityNotFoundException", glue.GetPartition, **partitioned, PartitionValues=["2024", "a/b"])
+    refused("InvalidInputException", glue.CreatePartition, **partitioned, PartitionInput={"Values": ["2024"]})
+
+
+def test_partition_indexes_and_statistics(glue, partitioned):
+    glue.CreatePartitionIndex(**partitioned, PartitionIndex={"IndexName": "by_year", "Keys": ["year"]})
+    assert glue.GetPartitionIndexes(**partitioned)["PartitionIndexDescriptorList"][0]["Keys"] == [{"Name": "year", "Type": "int"}]
+    refused("InvalidInputException", glue.CreatePartitionIndex, **partitioned, PartitionIndex={"IndexName": "bad", "Keys": ["nothing"]})
+    glue.DeletePartitionIndex(**partitioned, IndexName="by_year")
+    one = {"ColumnName": "year", "ColumnType": "int", "AnalyzedTime": 1700000000, "StatisticsData": {"Type": "LONG", "LongColumnStatisticsData": {
+           "MinimumValue": 1, "MaximumValue": 2, "NumberOfNulls": 0, "NumberOfDistinctValues": 2}}}
+    glue.UpdateColumnStatisticsForTable(**partitioned, ColumnStatisticsList=[one])
+    glue.UpdateColumnStatisticsForPartition(**partitioned, PartitionValues=["2024", "eu"], ColumnStatisticsList=[dict(one, ColumnType="bigint")])
+    got = glue.GetColumnStatisticsForTable(**partitioned, ColumnNames=["year", "other"])
+    assert got["ColumnStatisticsList"][0]["ColumnType"] == "int" and got["Errors"][0]["ColumnName"] == "other"
+    assert glue.GetColumnStatisticsForPartition(**partitioned, PartitionValues=["2024", "eu"], ColumnNames=["year"])["ColumnStatisticsList"][0]["ColumnType"] == "bigint"
+    glue.DeleteColumnStatisticsForTable(**partitioned, ColumnName="year")
+    refused("EntityNotFoundException", glue.DeleteColumnStatisticsForTable, **partitioned, ColumnName="year")
+
+
+def test_functions_and_tags(glue, ns):
+    f = {"FunctionName": "F1", "ClassName": "x.Y", "OwnerName": "me", "OwnerType": "USER", "ResourceUris": [{"ResourceType": "JAR", "Uri": "s3://b/j"}]}
+    glue.CreateUserDefinedFunction(DatabaseName=ns, FunctionInput=f)
+    refused("AlreadyExistsException", glue.CreateUserDefinedFunction, DatabaseName=ns, FunctionInput=f)
+    assert [x["FunctionName"] for x in glue.GetUserDefinedFunctions(DatabaseName=ns, Pattern="f*")["UserDefinedFunctions"]] == ["f1"]
+    glue.DeleteUserDefinedFunction(DatabaseName=ns, FunctionName="f1")
+    refused("EntityNotFoundException", glue.GetUserDefinedFunction, DatabaseName=ns, FunctionName="f1")
+    arn = f"arn:aws:glue:us-east-1:{ACCOUNT}:database/{ns}"
+    glue.TagResource(ResourceArn=arn, TagsToAdd={"a": "1", "b": "2"})
+    glue.UntagResource(ResourceArn=arn, TagsToRemove=["a"])
+    assert glue.GetTags(ResourceArn=arn)["Tags"] == {"b": "2"}
+    refused("InvalidInputException", glue.GetTags, ResourceArn="x")
+
+
+# ---- bad input -------------------------------------------------------------------------------------------------------------------------------
+
+
+def test_bad_input(glue, ns):
+    for code, op, body in [
+        ("InvalidInputException", "GetTable", {"DatabaseName": ns}),
+        ("InvalidInputException", "GetTable", {"DatabaseName": ns, "Name": "n" * 256}),
+        ("InvalidInputException", "CreateTable", {"DatabaseName": ns}),
+        ("InvalidInputException", "CreateTable", {"DatabaseName": ns, "TableInput": {"Name": "a\u0001b"}}),
+        ("EntityNotFoundException", "CreateTable", {"DatabaseName": "nowhere", "TableInput": {"Name": "t"}}),
+        ("InvalidInputException", "CreateTable", {"DatabaseName": ns, "TableInput": {"Name": "t", "Parameters": {"table_type": "ICEBERG", "metadata_location": "s3://warehouse/x"}}}),
+        ("SerializationException", "CreateTable", {"DatabaseName": ns, "TableInput": {"Name": 5}}),
+        ("SerializationException", "CreateTable", {"DatabaseName": ns, "TableInput": []}),
+        ("UnsupportedOperationException", "CreateCrawler", {}),
+        ("UnknownOperationException", "Nothing", {}),
+    ]:
+        refused(code, getattr(glue, op), **body)
