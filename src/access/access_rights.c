@@ -236,7 +236,7 @@ static Status ask_relation(Rights *q, Error *err)
         return ask_iam(q, own, S("*"), (Str){0}, (Str){0}, err);
     TRY(ask_glue(q, glue_action(q), err));
     bool data = q->ask->action == ACT_READ_DATA || q->ask->action == ACT_WRITE_DATA;
-    return q->r && q->ask->storage && data && !is_root(q) ? ask_storage(q, err) : OK;
+    return q->r && q->r->kind != REL_VIEW && q->ask->storage && data && !is_root(q) ? ask_storage(q, err) : OK;
 }
 
 /* Data of a table: its own rights stand for its files. */

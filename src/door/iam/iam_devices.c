@@ -191,7 +191,8 @@ static Status upload(AwsCall *c, const Upload *u, const char *id_prefix, Error *
     Json *list = door_list_of(c, user, u->list);
     if ((int)json_len(list) >= u->max)
         return AWS_FAIL(err, E_LIMIT, "LimitExceeded", "Cannot exceed quota for %ssPerUser: %d", u == &SSH ? "SSHPublicKey" : "Certificate", u->max);
-    json_set(c->a, r, u->id, json_str(c->a, str_cat(c->a, iam_new_id(c->a, id_prefix), u == &SSH ? (Str){0} : str_from(iam_new_id(c->a, ""), 6))));
+    Str id = str_cat(c->a, iam_new_id(c->a, id_prefix), iam_new_id(c->a, ""));
+    json_set(c->a, r, u->id, json_str(c->a, str_sub(id, 0, u == &SSH ? 20 : 32)));
     json_set(c->a, r, u->body, json_str(c->a, body));
     json_set(c->a, r, "Status", json_str(c->a, S("Active")));
     json_set(c->a, r, "UploadDate", json_int(c->a, clock_ms()));

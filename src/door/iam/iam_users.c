@@ -230,8 +230,9 @@ IAM_OP(AddUserToGroup)
 {
     Json *group, *user;
 
-    TRY(door_entity(c, IAM_GROUP, &group, err));
+    TRY(door_allow(c, door_arn(c, "group", (Str){0}, aws_str(c, "GroupName")), err));
     TRY(iam_get(c->access, c->a, IAM_USER, aws_str(c, "UserName"), &user, err));
+    TRY(iam_get(c->access, c->a, IAM_GROUP, aws_str(c, "GroupName"), &group, err));
     Json *groups = door_list_of(c, user, "Groups");
     if (door_holds(groups, aws_str(c, "GroupName")))
         return OK;
