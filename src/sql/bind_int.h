@@ -93,6 +93,7 @@ NODISCARD Status trino_cast(Bind *b, Expr **pe);
 Expr *trino_implicit_cast(Bind *b, Expr *x, DataType t);
 /* A TIMESTAMP WITH TIME ZONE is an instant; its zone is known where AT TIME ZONE stands, else it is UTC.  Such an instant has `scale` set in its type. */
 bool trino_zone(const Expr *e, Str *ret);
+bool trino_is_zoned(const DataType *t);                /* or holds one that is */
 /* The clock's reading: TIMESTAMPTZ to TIMESTAMP in its zone. Others stay. */
 NODISCARD Status trino_local(Bind *b, Expr **pe);
 

@@ -72,6 +72,8 @@ static Status bind_item(Bind *b, Level *l, const SelectItem *item, SelectItems *
         return bind_star(b, l, item, ret);
     Str name = item->alias.n ? item->alias : b->trino ? trino_auto_name(b, item->expr, ret->n) : bind_auto_name(b, item->expr);
     TRY(bind_expr(b, l, &out.expr));
+    if (b->trino && trino_is_zoned(&out.expr->type))
+        return BIND_FAIL(b, item->expr->position, "0A000", "a timestamp in a time zone other than UTC cannot be a column; cast it to timestamp, date or varchar");
     if (!item->alias.n && !b->trino && out.expr->kind == EX_SUBQUERY)
         name = bind_auto_name(b, out.expr);
     if (ty_unknown(&out.expr->type) && !b->spark && out.expr->kind != EX_PARAM)

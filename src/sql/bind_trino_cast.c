@@ -39,6 +39,16 @@ bool trino_zone(const Expr *e, Str *ret)
     return true;
 }
 
+bool trino_is_zoned(const DataType *t)
+{
+    if (t->kind == DT_TIMESTAMPTZ)
+        return t->scale != 0;
+    for (size_t i = 0; i < t->nchildren; i++)
+        if (trino_is_zoned(&t->children[i]))
+            return true;
+    return false;
+}
+
 Status trino_local(Bind *b, Expr **pe)
 {
     DataType t = ty(DT_TIMESTAMP);
@@ -251,6 +261,8 @@ static Expr *from_json(Bind *b, Expr *x, DataType to, int try_cast)
 
 static Expr *from_time(Bind *b, Expr *x, DataType to, int try_cast)
 {
+    if (to.kind == DT_TIMESTAMPTZ && x->type.scale)
+        return sql_time_digits(&x->type) <= sql_time_digits(&to) ? x : NULL;       /* rounding would lose the zone */
     if (to.kind == DT_TIMESTAMPTZ || (x->type.kind != DT_TIMESTAMPTZ && !ty_is_time(&to) && to.kind != DT_TIME))
         return ty_is_time(&to) ? round_time(b, x->type.kind == DT_TIMESTAMPTZ ? x : cast_node(b, x, to, try_cast), to) : NULL;
     if (trino_local(b, &x) != OK)

@@ -275,8 +275,37 @@ static bool string_goes_on(Parser *p)
     return p_is_kind(p, TK_STRING) && (p_spark(p) || str_chr(p_text(p, p_last_end(p), p_peek(p, 0)->start), '\n') >= 0);
 }
 
+bool p_last_is(const Parser *p, const char *word)
+{
+    return p->at && p->at <= p->tokens.n && str_ieq(p->tokens.p[p->at - 1].text, str_c(word));
+}
+
+/* Hive's escapes in a text; the lexer of the trino dialect leaves them. */
+static Str hive_text(Parser *p, Str s)
+{
+    static const char FROM[] = "ntr0", TO[] = "\n\t\r";
+    StrBuf b = sb_new(p->a);
+
+    if (str_chr(s, '\\') < 0)
+        return s;
+    for (size_t i = 0; i < s.n; i++) {
+        const char *at = s.p[i] == '\\' && i + 1 < s.n ? strchr(FROM, s.p[i + 1]) : NULL;
+        if (s.p[i] != '\\' || i + 1 >= s.n)
+            sb_byte(&b, s.p[i]);
+        else if (at && *at != '0')
+            sb_byte(&b, TO[at - FROM]), i++;
+        else if (!at)
+            sb_byte(&b, s.p[++i]);
+        else
+            sb_byte(&b, '\\');                                  /* an octal escape is kept as it is */
+    }
+    return sb_str(&b);
+}
+
 Str p_string(Parser *p)
 {
+    if (p->hive && (p_is_kind(p, TK_STRING) || (p_is_kind(p, TK_QUOTED) && p->lex.text.p[p_peek(p, 0)->start] == '"')))
+        return hive_text(p, take_text(p));
     if (!p_is_kind(p, TK_STRING)) {
         p_expecting(p, "<string>");
         return S("");

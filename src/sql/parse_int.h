@@ -186,6 +186,19 @@ bool p_alias(Parser *p, Str *ret);                            /* [AS] alias */
 void p_select_items(Parser *p, SelectItems *ret);
 
 Stmt *p_stmt(Parser *p);
+Stmt *p_query_stmt(Parser *p);
+/* parse_trino*.c */
+Stmt *p_stmt_trino(Parser *p);
+Stmt *p_create_trino(Parser *p);
+Stmt *p_alter_trino(Parser *p);
+Stmt *p_optimize_trino(Parser *p);
+Stmt *p_vacuum_trino(Parser *p);
+Stmt *p_repair_trino(Parser *p);
+Stmt *p_unload_trino(Parser *p);
+void p_unsupported(Parser *p, int position, const char *what);
+void p_iceberg_properties(Parser *p, Props *props, int at);
+bool p_last_is(const Parser *p, const char *word);            /* the token before the present one */
+Str p_prop_value(Parser *p);
 void p_stmt_name(Parser *p, Stmt *s);
 void p_if_exists(Parser *p, Stmt *s);
 void p_if_not_exists(Parser *p, Stmt *s);

@@ -7,7 +7,6 @@
 
 enum { PROPS_MAX = 5000 };
 
-static Stmt *query_stmt(Parser *p);
 static Stmt *refused(Parser *p);
 static Stmt *session_stmt(Parser *p);
 
@@ -15,10 +14,12 @@ Stmt *p_stmt(Parser *p)
 {
     const Token *t = p_peek(p, 0);
 
+    if (p_trino(p))
+        return p_stmt_trino(p);
     if (p_is_op(p, '('))
-        return query_stmt(p);
+        return p_query_stmt(p);
     switch (t->kind == TK_WORD ? t->id : K_NONE) {
-    case K_SELECT: case K_WITH: case K_VALUES: case K_TABLE: return query_stmt(p);
+    case K_SELECT: case K_WITH: case K_VALUES: case K_TABLE: return p_query_stmt(p);
     case K_INSERT: return p_insert(p);
     case K_UPDATE: return p_update(p);
     case K_DELETE: return p_delete(p);
@@ -79,7 +80,7 @@ Stmt *s_noop(Parser *p, Str what)
     return s;
 }
 
-static Stmt *query_stmt(Parser *p)
+Stmt *p_query_stmt(Parser *p)
 {
     Query head = {0};
     Stmt *s = s_new(p, ST_QUERY);
@@ -163,12 +164,12 @@ static Str prop_key(Parser *p)
     return str_join(p->a, &parts, S("."));
 }
 
-static Str prop_value(Parser *p)
+Str p_prop_value(Parser *p)
 {
     bool negative;
     Str s = S("");
 
-    if (p_is_kind(p, TK_STRING))
+    if (p_is_kind(p, TK_STRING) || (p->hive && p_is_kind(p, TK_QUOTED)))
         return p_string(p);
     negative = p_take_op(p, '-');
     if (p_is_kind(p, TK_NUMBER) || (!negative && (p_is(p, K_TRUE) || p_is(p, K_FALSE)))) {
@@ -197,7 +198,7 @@ void p_props(Parser *p, Props *ret)
         int at = p_pos(p);
         Str key = prop_key(p);
         p_take_op(p, '=');
-        Str value = prop_value(p);
+        Str value = p_prop_value(p);
         if (props_has(ret, key))
             P_FAIL(p, E_INVALID, at, "[DUPLICATE_KEY] Found duplicate keys '" STR_FMT "'. SQLSTATE: 23505", STR_ARG(key));
         add_prop(p, ret, key, value);

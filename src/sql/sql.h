@@ -197,7 +197,8 @@ typedef enum {
     ST_CREATE_MV, ST_DROP_MV, ST_REFRESH_MV, ST_ALTER_MV,
     ST_SHOW, ST_DESCRIBE, ST_EXPLAIN, ST_CALL, ST_SET, ST_RESET, ST_SHOW_SETTING,
     ST_BEGIN, ST_COMMIT, ST_ROLLBACK, ST_PREPARE, ST_EXECUTE, ST_DEALLOCATE,
-    ST_DECLARE, ST_FETCH, ST_CLOSE, ST_COPY, ST_DISCARD, ST_NOOP
+    ST_DECLARE, ST_FETCH, ST_CLOSE, ST_COPY, ST_DISCARD, ST_NOOP,
+    ST_OPTIMIZE, ST_VACUUM, ST_REPAIR_TABLE, ST_UNLOAD                  /* Athena's */
 } StmtKind;
 
 typedef struct ColumnDef { Str name, comment; DataType type; int not_null, position; Expr *default_; Str after; int first; } ColumnDef;
@@ -230,6 +231,9 @@ typedef VEC(Assign) AssignVec;
 typedef struct MergeClause { MergeMatch match; Expr *cond; MergeDo action; AssignVec set; StrVec columns; ExprVec values; } MergeClause;
 
 typedef struct Schedule { int has; int64_t seconds; int position; } Schedule;
+
+/* CREATE EXTERNAL TABLE: what Hive's clauses said; empty: nothing. */
+typedef struct HiveTable { Str serde, stored_as, input_format, output_format; Props serde_props; ColumnDefs partition_columns; } HiveTable;
 
 typedef struct Stmt Stmt;
 struct Stmt {
@@ -269,8 +273,15 @@ struct Stmt {
     Props copy_options;                 /* COPY: format, header, delimiter, null …; `what`: "to" or "from"; only STDIN and STDOUT exist */
     AsOf as_of;
     int nparams;                        /* highest $n */
+    HiveTable *hive;                    /* CREATE EXTERNAL TABLE (trino dialect); else NULL */
 };
 typedef VEC(Stmt *) StmtVec;
+/* In the trino dialect: OPTIMIZE t: name, where (and its text in query_text); VACUUM t, MSCK REPAIR TABLE t: name; UNLOAD: query, location, props,
+ * column_names (partitioned_by); PREPARE … FROM: inner, query_text; EXECUTE … USING: call_args. */
+
+/* A statement's type and subtype as Athena reports them: "SELECT", "CREATE_TABLE_AS_SELECT", …; empty for what Athena has not. */
+typedef enum { CLASS_OTHER, CLASS_DDL, CLASS_DML, CLASS_UTILITY } StmtClass;
+StmtClass sql_stmt_class(const Stmt *s, Str *substatement);
 
 /* ---- parsing ---------------------------------------------------------------------------------------------- */
 
