@@ -69,8 +69,7 @@ Status svc_table_exists(const SvcCall *c, const SvcName *name, Error *err)
 
 Status svc_table_list(const SvcCall *c, Str catalog, Str ns, CatPage page, CatRelations *ret, Error *err)
 {
-    SvcName n = { .catalog = catalog, .namespace = ns };
-    TRY(tables_ask(c, ACT_READ_METADATA, NULL, &n, err));
+    TRY(tables_ask_list(c, catalog, ns, err));
     return tables_list(c, catalog, ns, 1 << REL_TABLE | 1 << REL_MVIEW, page, ret, err);
 }
 

@@ -18,6 +18,8 @@ Str tables_display(Arena *a, Str ns, Str name);                                 
 NODISCARD Status tables_check_name(const SvcName *name, Error *err);
 NODISCARD Status tables_check_namespace(Str ns, Error *err);
 NODISCARD Status tables_ask(const SvcCall *c, Action act, const CatRelation *r, const SvcName *name, Error *err);
+/* May the tables and views of a namespace be listed? */
+NODISCARD Status tables_ask_list(const SvcCall *c, Str catalog, Str ns, Error *err);
 /* The relation of that name when it is a table (or materialized view): E_NOT_FOUND with the reference's text. */
 NODISCARD Status tables_get(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err);
 /* The same for who asks for it by name: E_DENIED where he may not know that there is none. */

@@ -67,6 +67,16 @@ Status tables_ask(const SvcCall *c, Action act, const CatRelation *r, const SvcN
     return access_check(c->ctx->access, c->a, c->who, &ask, err);
 }
 
+Status tables_ask_list(const SvcCall *c, Str catalog, Str ns, Error *err)
+{
+    SvcCall call = *c;
+    SvcName n = { .catalog = catalog, .namespace = ns };
+
+    if (!call.iam)
+        call.iam = str_find(catalog, S(":s3tablescatalog/")) >= 0 ? "s3tables:ListTables" : "glue:GetTables";
+    return tables_ask(&call, ACT_READ_METADATA, NULL, &n, err);
+}
+
 static Status ask_namespace(const SvcCall *c, Action act, Str catalog, Str name, Error *err)
 {
     SvcName n = { .catalog = catalog, .namespace = name };
