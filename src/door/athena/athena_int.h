@@ -78,7 +78,6 @@ Str wg_of(const AwsCall *c);                                        /* WorkGroup
 NODISCARD Status cat_resolve(Service *svc, Arena *a, Str name, CatWarehouse *ret, Error *err);
 /* Session settings by which SQL finds all of these names. */
 NODISCARD Status cat_settings(Service *svc, Arena *a, Str current, Props *ret, Error *err);
-Str hive_type(Arena *a, const IceType *t);                          /* a column's type as Glue writes it */
 bool pattern_match(Str pattern, Str text);                          /* letters, '.', '*' and '|' of regular expressions; the whole text */
 NODISCARD Status pattern_check(Str pattern, Error *err);
 

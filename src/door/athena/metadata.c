@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metadata.c - GetDatabase, ListDatabases, GetTableMetadata, ListTableMetadata: the catalog as Athena shows it. */
 #include "door/athena/athena_int.h"
+#include "service/hive.h"
 
 enum { SHOWN_ROWS_MAX = 100000, PATTERN_MAX = 256 };
 
@@ -87,50 +88,6 @@ Status ath_ListDatabases(AwsCall *c, Error *err)
     return aws_page(c, "DatabaseList", list, "NextToken", "MaxResults", 50, "NextToken", err);
 }
 
-/* ---- types as Glue writes them ---------------------------------------------------------------------------------------------- */
-
-static void hive_type_to(StrBuf *b, const IceType *t);
-
-static void hive_fields(StrBuf *b, const char *open, const IceType *t, int named)
-{
-    sb_addc(b, open);
-    for (size_t i = 0; i < t->fields.n; i++) {
-        sb_addc(b, i ? "," : "");
-        if (named) {
-            sb_add(b, t->fields.p[i].name);
-            sb_byte(b, ':');
-        }
-        hive_type_to(b, t->fields.p[i].type);
-    }
-    sb_byte(b, '>');
-}
-
-static void hive_type_to(StrBuf *b, const IceType *t)
-{
-    switch (t->kind) {
-    case ICE_BOOLEAN: sb_addc(b, "boolean"); break;
-    case ICE_INT: sb_addc(b, "int"); break;
-    case ICE_LONG: sb_addc(b, "bigint"); break;
-    case ICE_FLOAT: sb_addc(b, "float"); break;
-    case ICE_DOUBLE: sb_addc(b, "double"); break;
-    case ICE_DECIMAL: sb_fmt(b, "decimal(%d,%d)", t->precision, t->scale); break;
-    case ICE_DATE: sb_addc(b, "date"); break;
-    case ICE_TIMESTAMP: case ICE_TIMESTAMPTZ: case ICE_TIMESTAMP_NS: case ICE_TIMESTAMPTZ_NS: sb_addc(b, "timestamp"); break;
-    case ICE_FIXED: case ICE_BINARY: case ICE_GEOMETRY: case ICE_GEOGRAPHY: sb_addc(b, "binary"); break;
-    case ICE_STRUCT: hive_fields(b, "struct<", t, 1); break;
-    case ICE_LIST: hive_fields(b, "array<", t, 0); break;
-    case ICE_MAP: hive_fields(b, "map<", t, 0); break;
-    default: sb_addc(b, "string");
-    }
-}
-
-Str hive_type(Arena *a, const IceType *t)
-{
-    StrBuf b = sb_new(a);
-    hive_type_to(&b, t);
-    return sb_str(&b);
-}
-
 /* ---- patterns ------------------------------------------------------------------------------------------------------------------ */
 
 Status pattern_check(Str pattern, Error *err)
@@ -180,7 +137,7 @@ static Json *column_of(AwsCall *c, const IceField *f)
     Json *v = json_object(c->a);
 
     json_set(c->a, v, "Name", json_str(c->a, f->name));
-    json_set(c->a, v, "Type", json_str(c->a, hive_type(c->a, f->type)));
+    json_set(c->a, v, "Type", json_str(c->a, hive_type_text(c->a, f->type)));
     if (f->has_doc)
         json_set(c->a, v, "Comment", json_str(c->a, f->doc));
     return v;
@@ -233,26 +190,65 @@ static Status view_metadata(AwsCall *c, const SvcName *name, Json **ret, Error *
     return OK;
 }
 
-static Status relation_metadata(AwsCall *c, const SvcName *name, RelKind kind, Json **ret, Error *err)
+static Json *hive_columns(AwsCall *c, const Json *list)
 {
-    return kind == REL_VIEW ? view_metadata(c, name, ret, err) : table_metadata(c, name, ret, err);
+    static const char *const members[] = { "Name", "Type", "Comment" };
+    Json *cols = json_array(c->a);
+
+    for (size_t i = 0; i < json_len(list); i++) {
+        Json *one = json_object(c->a);
+        rec_copy_members(c->a, one, json_at(list, i), members, COUNT_OF(members));
+        json_push(c->a, cols, one);
+    }
+    return cols;
+}
+
+/* A table that is not Iceberg: as its definition in the Glue catalog says. */
+static Json *external_metadata(AwsCall *c, const CatRelation *r)
+{
+    const Json *def = json_get(r->extra, "glue"), *storage = json_get(def, "StorageDescriptor");
+    Json *v = json_object(c->a), *params = json_get(def, "Parameters") ? json_copy(c->a, json_get(def, "Parameters")) : json_object(c->a);
+
+    if (json_get(storage, "Location"))
+        json_set(c->a, params, "location", json_get(storage, "Location"));
+    json_set(c->a, v, "Name", json_str(c->a, r->name));
+    json_set(c->a, v, "CreateTime", aws_time(c, r->created_ms));
+    json_set(c->a, v, "LastAccessTime", json_int(c->a, 0));
+    json_set(c->a, v, "TableType", json_str(c->a, json_get_str(def, "TableType", S("EXTERNAL_TABLE"))));
+    json_set(c->a, v, "Columns", hive_columns(c, json_get(storage, "Columns")));
+    json_set(c->a, v, "PartitionKeys", hive_columns(c, json_get(def, "PartitionKeys")));
+    json_set(c->a, v, "Parameters", params);
+    return v;
+}
+
+static Status relation_metadata(AwsCall *c, const SvcName *name, Json **ret, Error *err)
+{
+    SvcCtx ctx;
+    SvcCall call = metadata_call(c, &ctx, "glue:GetTable");
+    CatRelation rel;
+
+    TRY(svc_relation_get(&call, name, &rel, err));
+    if (rel.kind == REL_VIEW)
+        return view_metadata(c, name, ret, err);
+    if (rel.kind != REL_EXTERNAL && rel.metadata_location.n)
+        return table_metadata(c, name, ret, err);
+    *ret = external_metadata(c, &rel);
+    return OK;
 }
 
 Status ath_GetTableMetadata(AwsCall *c, Error *err)
 {
     CatWarehouse w;
-    CatRelation rel;
     Json *v;
 
     TRY(open_catalog(c, &w, err));
     SvcName name = { w.id, database_name(c, &w), aws_str(c, "TableName") };
-    Status s = cat_relation_get(ath_service(c)->catalog, c->a, name.catalog, name.namespace, name.name, &rel, err);
+    Status s = relation_metadata(c, &name, &v, err);
     if (s == E_NOT_FOUND) {
         name.name = str_lower(c->a, name.name);
-        s = cat_relation_get(ath_service(c)->catalog, c->a, name.catalog, name.namespace, name.name, &rel, err);
+        s = relation_metadata(c, &name, &v, err);
     }
     TRY(metadata_error(s, "Table", name.name, err));
-    TRY(relation_metadata(c, &name, rel.kind, &v, err));
     aws_put(c, "TableMetadata", v);
     return OK;
 }
@@ -266,8 +262,8 @@ static Status page_of_names(AwsCall *c, Json *names, const CatWarehouse *w, Str 
     const Json *page = json_get(c->out, "TableMetadataList");
     for (size_t i = 0; i < json_len(page); i++) {
         const Json *one = json_at(page, i);
-        SvcName name = { w->id, ns, json_get_str(one, "name", (Str){0}) };
-        Status s = relation_metadata(c, &name, (RelKind)json_get_int(one, "kind", 0), &v, err);
+        SvcName name = { w->id, ns, one->string };
+        Status s = relation_metadata(c, &name, &v, err);
         if (s == OK)
             json_push(c->a, list, v);
         else if (s != E_NOT_FOUND && s != E_DENIED && s != E_QUARANTINED)
@@ -291,14 +287,9 @@ Status ath_ListTableMetadata(AwsCall *c, Error *err)
     TRY(open_catalog(c, &w, err));
     Str ns = database_name(c, &w);
     TRY(metadata_error(svc_namespace_get(&call, w.id, ns, &n, err), "Database", ns, err));
-    TRY(cat_relation_list(ath_service(c)->catalog, c->a, w.id, ns, 7, (CatPage){ .max = SHOWN_ROWS_MAX }, &all, err));
-    for vec_each(CatRelation, r, &all) {
-        if (pattern.n && !pattern_match(pattern, r->name))
-            continue;
-        Json *one = json_object(c->a);
-        json_set(c->a, one, "name", json_str(c->a, r->name));
-        json_set(c->a, one, "kind", json_int(c->a, r->kind));
-        json_push(c->a, names, one);
-    }
+    TRY(svc_relation_list(&call, w.id, ns, (CatPage){ .max = SHOWN_ROWS_MAX }, &all, err));
+    for vec_each(CatRelation, r, &all)
+        if (!pattern.n || pattern_match(pattern, r->name))
+            json_push(c->a, names, json_str(c->a, r->name));
     return page_of_names(c, names, &w, ns, err);
 }

@@ -155,15 +155,9 @@ static void patterns(void **state)
 
 static void types(void **state)
 {
-    IceType i = { .kind = ICE_LONG }, s = { .kind = ICE_STRING };
-    IceType list = { .kind = ICE_LIST }, row = { .kind = ICE_STRUCT };
     int precision, scale, cased;
     DataType dec = { .kind = DT_DECIMAL, .precision = 20, .scale = 2 }, text = { .kind = DT_STRING };
     (void)state;
-    vec_push(arena, &list.fields, ((IceField){ .name = S("element"), .type = &i }));
-    vec_push(arena, &row.fields, ((IceField){ .name = S("a"), .type = &list }));
-    vec_push(arena, &row.fields, ((IceField){ .name = S("b"), .type = &s }));
-    assert_string_equal(hive_type(arena, &row).p, "struct<a:array<bigint>,b:string>");
     assert_string_equal(value_type(&dec, &precision, &scale, &cased), "decimal");
     assert_int_equal(precision, 20);
     assert_int_equal(scale, 2);
