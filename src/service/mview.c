@@ -5,6 +5,7 @@
 #include "service/ddl_int.h"
 #include "access/lakeformation.h"
 #include "sched/sched.h"
+#include "service/tablebuckets.h"
 
 static const char *const REPORT = "refresh %s: %s; %lld source rows read, %lld rows changed, %.1f ms";
 
@@ -51,9 +52,26 @@ static Status check_schedule(Run *r, const Schedule *s, Error *err)
     return E_INVALID;
 }
 
+/* Replacing is dropping and creating again; what is system-managed stays so (spec/glue.md 2.9 E8). */
+static Status ask_replace(Run *r, const Name *n, const CatRelation *there, Error *err)
+{
+    CatMview v;
+    Ask ask = { .action = ACT_DROP, .api = "CREATE OR REPLACE MATERIALIZED VIEW", .relation = there, .catalog = n->catalog_id, .namespace = n->namespace, .name = n->name };
+
+    if (there->kind == REL_MVIEW) {
+        TRY(cat_mview_get(r->svc->catalog, r->a, there->id, &v, err));
+        if (v.managed && !r->st->managed)
+            return FAIL(err, E_PROTECTED, STR_FMT ", and it stays managed: say CREATE OR REPLACE MANAGED", STR_ARG(access_protected_text(r->a, there, "CREATE OR REPLACE MATERIALIZED VIEW over")));
+    }
+    return access_check(r->svc->access, r->a, &r->ss->principal, &ask, err);
+}
+
 static Status ask_create(Run *r, const Name *n, const CatRelation *there, Error *err)
 {
-    Ask ask = { .action = there ? ACT_REFRESH : ACT_CREATE, .api = "CREATE MATERIALIZED VIEW", .relation = there, .catalog = n->catalog_id, .namespace = n->namespace, .name = n->name };
+    Ask ask = { .action = ACT_CREATE, .api = "CREATE MATERIALIZED VIEW", .catalog = n->catalog_id, .namespace = n->namespace, .name = n->name };
+
+    if (there)
+        TRY(ask_replace(r, n, there, err));
     return access_check(r->svc->access, r->a, &r->ss->principal, &ask, err);
 }
 
@@ -115,6 +133,14 @@ static Status grants_of(Run *r, ViewSpec *spec, Error *err)
     return lf_created(r->svc->access, r->a, spec->definer, spec->catalog, spec->namespace, spec->name, doc, err);
 }
 
+/* AWS keeps system-managed views in S3 Tables alone; firn protects them anywhere. */
+static Status check_place(Run *r, const Name *n, Error *err)
+{
+    if (!r->st->managed || !r->svc->options.aws_compat || svc_is_table_bucket(n->catalog_id))
+        return OK;
+    return FAIL(err, E_UNSUPPORTED, "a system-managed materialized view can be created in an S3 Tables catalog only, not in " STR_FMT " (aws_compat)", STR_ARG(n->catalog_name));
+}
+
 Status do_create_mv(Run *r, Rows *rows, Error *err)
 {
     CatRelation rel, *there = NULL;
@@ -129,6 +155,7 @@ Status do_create_mv(Run *r, Rows *rows, Error *err)
     TRY(check_schedule(r, &r->st->schedule, err));
     TRY(check_properties(&r->st->props, err));
     TRY(name_resolve(r, &r->st->name, &n, err));
+    TRY(check_place(r, &n, err));
     TRY(cat_namespace_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, &ns, err));
     if (cat_relation_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, n.name, &rel, &absent) == OK)
         there = &rel;

@@ -437,6 +437,8 @@ def test_aws_compat(tmp_path):
         s.sql("""CREATE NAMESPACE glue_catalog.n; CREATE TABLE glue_catalog.n.orders (id INT, customer_name STRING, amount DECIMAL(10,2)); SET spark.sql.mv.managed.enabled = true""")
         b.sql("CREATE MATERIALIZED VIEW @customer_summary_regular " + MV.format(ns="n"))
         b.sql("CREATE MANAGED MATERIALIZED VIEW @customer_summary_managed " + MV.format(ns="n"))
+        with pytest.raises(psycopg.Error, match="S3 Tables catalog only"):
+            s.sql("CREATE MANAGED MATERIALIZED VIEW glue_catalog.n.m " + MV.format(ns="n"))
         fails("NotFoundException", b.api.get_table_policy, "The specified table policy does not exist.", **b.at("customer_summary_managed"))
         b.sql("INSERT INTO @customer_summary_regular VALUES ('Mallory', 1, 1.00)")
         move_back(b)
@@ -754,3 +756,67 @@ def test_a_managed_view_is_protected_from_every_principal(views):
             user.pyiceberg(views.arn).load_table("analytics.customer_summary_managed").delete()
     assert views.api.get_table_metadata_location(**at)["versionToken"] == now["versionToken"]
     assert rows(views, "customer_summary_managed") == EXPECTED
+
+
+# ---- bad input ----------------------------------------------------------------------------------------------------------------------------------------
+
+
+def raw(server, method, path, body=None):
+    """A signed request that no client's checks have seen."""
+    import requests
+    from botocore.auth import SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+    data = body if isinstance(body, (bytes, type(None))) else json.dumps(body).encode()
+    q = AWSRequest(method, server.lake + path, data=data, headers={"content-type": "application/json"})
+    SigV4Auth(Credentials(server.key, server.secret), "s3tables", "us-east-1").add_auth(q)
+    return requests.request(method, server.lake + path, data=data, headers=dict(q.headers), timeout=20)
+
+
+HOSTILE = ["", " ", ".", "..", "../..", "%", "%00", "a" * 300, "a" * 5000, "\u0000", "\u202e", "'; DROP TABLE relation; --", "é", "a/b", "null", "-1", "arn:aws:s3tables:::", "*", "table/*"]
+VALUES = [None, True, -1, 1e30, 2**70, "", "x" * 9000, [], {}, [[]], {"a": {"b": [1]}}, ["x"] * 5000]
+
+
+def test_bad_input_of_every_operation(server, bucket):
+    from urllib.parse import quote
+    model = bucket.api.meta.service_model
+    arn = bucket.create("t", ("a", "int"))["tableARN"]
+    good = {"tableBucketARN": bucket.arn, "namespace": "analytics", "name": "t", "tableArn": arn, "resourceArn": arn, "type": "icebergCompaction"}
+    assert len(model.operation_names) > 40
+    sent = 0
+    for name in model.operation_names:
+        op = model.operation_model(name)
+        if name.startswith(("Delete", "Rename")):
+            continue                                                                   # those that would succeed with what is good
+        members = op.input_shape.members if op.input_shape else {}
+        labels = [m for m in members if members[m].serialization.get("location") == "uri"]
+        query = [m for m in members if members[m].serialization.get("location") == "querystring"]
+        fields = [m for m in members if m not in labels and m not in query]
+
+        def path(**change):
+            uri = op.http["requestUri"].split("?")[0]
+            for m in labels:
+                uri = uri.replace("{" + m + "}", quote(str({**good, **change}.get(m, "x")), safe=""))
+            args = "&".join(f"{m}={quote(str({**good, **change}[m]), safe='')}" for m in query if m in {**good, **change})
+            return uri + ("?" + args if args else "")
+
+        tries = [(path(**{m: h}), None if op.http["method"] == "GET" else {}) for m in labels + query for h in HOSTILE if h or m in query]
+        tries += [(path(), {m: v}) for m in fields for v in VALUES] + [(path(), v) for v in (b"{", b"\xff\xfe", b"[]", b"null", b'{"a":1,"a":2}', b"[" * 2000, {"unknown": 1})]
+        for where, body in tries if op.http["method"] != "GET" else tries[:len(HOSTILE) * (len(labels) + len(query))]:
+            r = raw(server, op.http["method"], where, body)
+            sent += 1
+            assert r.status_code < 500, (name, where[:200], str(body)[:200], r.status_code, r.text)
+            if r.status_code >= 400:
+                assert r.headers["x-amzn-errortype"] and r.json()["message"], (name, r.text)
+    assert sent > 500
+    assert bucket.get("t")["name"] == "t" and bucket.sql("SELECT * FROM @t") == []
+    r = raw(server, "PUT", "/buckets", {"name": "x" * (17 << 20)})
+    assert r.status_code in (400, 413), r.status_code
+
+
+def test_signatures_are_proven(server):
+    good = dict(aws_access_key_id=server.key, aws_secret_access_key=server.secret)
+    for change, code in (({"aws_secret_access_key": "wrong"}, "InvalidSignatureException"), ({"aws_access_key_id": "AKIAABSENT00000000"}, "UnrecognizedClientException"),
+                         ({"aws_session_token": "x"}, "UnrecognizedClientException")):
+        api = boto3.client("s3tables", endpoint_url=server.lake, region_name="us-east-1", config=botocore.config.Config(retries={"max_attempts": 1}), **{**good, **change})
+        fails(code, api.list_table_buckets)
