@@ -76,14 +76,19 @@ Status do_create_view(Run *r, Rows *rows, Error *err)
         StrBuf b = sb_new(r->a);
         sb_fmt(&b, "SELECT * FROM (" STR_FMT ") AS v(", STR_ARG(sql));
         for (size_t i = 0; i < r->st->column_names.n; i++)
-            sb_fmt(&b, "%s`" STR_FMT "`", i ? ", " : "", STR_ARG(r->st->column_names.p[i]));
+            if (r->ss->dialect == DIALECT_SPARK) {
+                sb_fmt(&b, "%s`" STR_FMT "`", i ? ", " : "", STR_ARG(r->st->column_names.p[i]));
+            } else {
+                sb_addc(&b, i ? ", " : "");
+                sql_ident(&b, r->st->column_names.p[i]);
+            }
         sb_byte(&b, ')');
         sql = sb_str(&b);
     }
     nv.version = arena_new(r->a, IceViewVersion);
     *nv.version = (IceViewVersion){ .id = 1, .timestamp_ms = clock_ms(), .default_catalog = r->ss->catalog_name };
     vec_push(r->a, &nv.version->default_namespace, r->ss->namespace);
-    vec_push(r->a, &nv.version->reprs, ((IceViewRepr){ sql, r->ss->dialect == DIALECT_SPARK ? S("spark") : S("postgres") }));
+    vec_push(r->a, &nv.version->reprs, ((IceViewRepr){ sql, r->ss->dialect == DIALECT_SPARK ? S("spark") : r->ss->dialect == DIALECT_TRINO ? S("trino") : S("postgres") }));
     nv.properties = r->st->props;
     if (r->st->has_comment)
         props_set(r->a, &nv.properties, S("comment"), r->st->comment);

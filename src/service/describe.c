@@ -3,6 +3,9 @@
  *
  * Property names of views follow AWS's; what AWS promises and does not show (last refresh time, run, reason) is added. */
 #include "service/describe_int.h"
+#include "service/hive.h"
+
+#include "service/athena.h"
 
 #include <stdlib.h>
 
@@ -103,7 +106,10 @@ static Status columns(Run *r, Rows *rows, const IceSchema *s, Error *err)
         TRY(lake_type(r->a, f->type, &t, err));
         Value *row = rows_row(rows);
         cell_str(rows, row, 0, f->name);
-        cell_str(rows, row, 1, sql_type_name(r->a, r->ss->dialect, &t));
+        Str type = sql_type_name(r->a, r->ss->dialect, &t);
+        if (r->ss->dialect == DIALECT_TRINO)
+            TRY(athena_type(r, f->type, &type, err));
+        cell_str(rows, row, 1, type);
         if (f->doc.n)
             cell_str(rows, row, 2, f->doc);
     }

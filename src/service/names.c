@@ -117,6 +117,9 @@ Status table_not_found(Run *r, const StrVec *parts, int position, Error *err)
         for (size_t i = 0; i < parts->n; i++)
             sb_fmt(&b, "%s`" STR_FMT "`", i ? "." : "", STR_ARG(parts->p[i]));
         RAISE(err, E_NOT_FOUND, "[TABLE_OR_VIEW_NOT_FOUND] The table or view " STR_FMT " cannot be found. Verify the spelling and correctness of the schema and catalog.", STR_ARG(sb_str(&b)));
+    } else if (r->ss->dialect == DIALECT_TRINO) {
+        Str catalog = parts->n > 2 ? parts->p[0] : current_catalog(r), schema = parts->n > 1 ? parts->p[parts->n - 2] : r->ss->namespace;
+        RAISE(err, E_NOT_FOUND, "TABLE_NOT_FOUND: Table '" STR_FMT "." STR_FMT "." STR_FMT "' does not exist", STR_ARG(str_lower(r->a, catalog)), STR_ARG(schema), STR_ARG(vec_last(parts)));
     } else {
         RAISE(err, E_NOT_FOUND, "relation \"" STR_FMT "\" does not exist", STR_ARG(str_join(r->a, parts, S("."))));
     }
@@ -289,7 +292,7 @@ static Status bind_view(Run *r, Arena *a, const IceViewVersion *v, const IceView
 {
     Session *ss = r->ss;
     Str catalog = ss->catalog_name, ns = ss->namespace;
-    Dialect d = str_ieq(repr->dialect, S("spark")) ? DIALECT_SPARK : DIALECT_POSTGRES;
+    Dialect d = str_ieq(repr->dialect, S("spark")) ? DIALECT_SPARK : str_ieq(repr->dialect, S("trino")) ? DIALECT_TRINO : DIALECT_POSTGRES;
     Binder b;
 
     TRY(sql_parse_query(a, d, repr->sql, q, err));

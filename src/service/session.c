@@ -7,6 +7,7 @@
  * Invariants: (1) ss->conn is set only while its statement runs, under the lock; (2) every statement is one commit of its own:
  * BEGIN groups statements for the client, not for the tables, and says so when it matters. */
 #include "service/session_int.h"
+#include "service/athena.h"
 #include "service/watch.h"
 
 #include <stdio.h>
@@ -108,7 +109,7 @@ int session_notice(Session *ss, Notice *ret)
 /* psql and drivers ask pg_catalog in PostgreSQL's words whatever the session speaks. */
 static Dialect dialect_of(const Session *ss, Str text)
 {
-    if (ss->dialect == DIALECT_SPARK && (str_find(text, S("pg_catalog.")) >= 0 || str_find(text, S("pg_type")) >= 0 || str_find(text, S("information_schema.")) >= 0))
+    if (ss->dialect != DIALECT_POSTGRES && (str_find(text, S("pg_catalog.")) >= 0 || str_find(text, S("pg_type")) >= 0 || (ss->dialect == DIALECT_SPARK && str_find(text, S("information_schema.")) >= 0)))
         return DIALECT_POSTGRES;
     return ss->dialect;
 }
@@ -172,7 +173,7 @@ static const StmtHandler handlers[] = {
     [ST_EXPLAIN] = do_explain, [ST_CALL] = do_call, [ST_SET] = do_set, [ST_RESET] = do_set, [ST_SHOW_SETTING] = do_set,
     [ST_BEGIN] = do_transaction, [ST_COMMIT] = do_transaction, [ST_ROLLBACK] = do_transaction, [ST_PREPARE] = do_prepare,
     [ST_EXECUTE] = do_prepare, [ST_DEALLOCATE] = do_prepare, [ST_COPY] = do_copy, [ST_DISCARD] = do_noop, [ST_DECLARE] = do_declare, [ST_FETCH] = do_fetch,
-    [ST_CLOSE] = do_close, [ST_NOOP] = do_noop,
+    [ST_CLOSE] = do_close, [ST_NOOP] = do_noop, [ST_OPTIMIZE] = do_optimize, [ST_VACUUM] = do_vacuum, [ST_REPAIR_TABLE] = do_repair_table, [ST_UNLOAD] = do_unload,
 };
 
 static bool changes_something(StmtKind k)
@@ -245,7 +246,7 @@ Status session_run(Session *ss, Batch *b, size_t i, const Value *params, size_t 
     if (s == OK) {
         rows->run.st = again.p[i];
         run_attach(ss, rows->run.c);
-        rows->run.text = str_sub(b->text, (size_t)again.p[i]->start, (size_t)again.p[i]->end);
+        rows->run.text = str_sub(b->text, 0, (size_t)again.p[i]->end);        /* positions count from the text's beginning */
         rows->run.deadline_us = watch_deadline(ss);
         s = watched(&rows->run, rows, dispatch, err);
         if (s == OK && changes_something(st->kind))

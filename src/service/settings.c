@@ -94,7 +94,7 @@ Status session_set(Session *ss, Str key, Str value, Error *err)
         memcpy(err->sqlstate, "55P02", 6);
         return E_DENIED;
     }
-    if (!is_setting(ss, key) && ss->dialect == DIALECT_POSTGRES)
+    if (!is_setting(ss, key) && ss->dialect != DIALECT_SPARK)
         return unknown_setting(key, err);
     if (!p && !spark && ss->dialect == DIALECT_SPARK && str_chr(key, '.') < 0)
         return FAIL(err, E_INVALID, "unknown setting '" STR_FMT "': firn knows spark.* and PostgreSQL's session parameters", STR_ARG(key));

@@ -2,6 +2,7 @@
 /* show.c - SHOW … in Spark's columns. */
 #include "access/lakeformation.h"
 #include "service/ddl_int.h"
+#include "service/athena.h"
 #include "service/describe_int.h"
 
 static bool wanted(const Run *r, Str name)
@@ -35,7 +36,7 @@ static Status show_namespaces(Run *r, Rows *rows, Error *err)
     CatNamespaces list = {0};
     Str id;
 
-    rows_column(rows, "namespace", DT_STRING);
+    rows_column(rows, athena_column(r, "namespace", "database_name"), DT_STRING);
     TRY(name_catalog(r, r->st->name.n ? r->st->name.p[0] : setting_get(r->ss, S("spark.sql.defaultCatalog"), r->ss->catalog_name), &id, err));
     TRY(cat_namespace_list(r->svc->catalog, r->a, id, (Str){0}, (CatPage){0}, &list, err));
     TRY(lf_filter_namespaces(r->svc->access, r->a, &r->ss->principal, &list, err));
@@ -61,6 +62,20 @@ static Status list_relations(Run *r, int kinds, Name *n, CatRelations *ret, Erro
     return lf_filter_relations(r->svc->access, r->a, &r->ss->principal, ret, err);
 }
 
+/* Names alone, of tables and views together. */
+static Status show_names(Run *r, Rows *rows, const char *column, int kinds, Error *err)
+{
+    CatRelations list = {0};
+    Name n;
+
+    rows_column(rows, column, DT_STRING);
+    TRY(list_relations(r, kinds, &n, &list, err));
+    for (size_t i = 0; i < list.n; i++)
+        if (wanted(r, list.p[i].name))
+            cell_str(rows, rows_row(rows), 0, list.p[i].name);
+    return OK;
+}
+
 static Status show_tables(Run *r, Rows *rows, Error *err)
 {
     CatRelations list = {0};
@@ -77,6 +92,20 @@ static Status show_tables(Run *r, Rows *rows, Error *err)
             cell_str(rows, row, 1, list.p[i].name);
             cell_bool(rows, row, 2, 0);
         }
+    return OK;
+}
+
+/* Athena's forms: one column of names, views among the tables. */
+static Status show_names(Run *r, Rows *rows, int kinds, const char *column, Error *err)
+{
+    CatRelations list = {0};
+    Name n;
+
+    rows_column(rows, column, DT_STRING);
+    TRY(list_relations(r, kinds, &n, &list, err));
+    for (size_t i = 0; i < list.n; i++)
+        if (wanted(r, list.p[i].name))
+            cell_str(rows, rows_row(rows), 0, list.p[i].name);
     return OK;
 }
 
@@ -127,7 +156,7 @@ static Status show_columns(Run *r, Rows *rows, Error *err)
     LakeTable t;
     Name n;
 
-    rows_column(rows, "col_name", DT_STRING);
+    rows_column(rows, athena_column(r, "col_name", "field"), DT_STRING);
     TRY(open_table(r, &r->st->name, &n, &t, err));
     TRY(run_ask(r, ACT_READ_METADATA, "SHOW COLUMNS", &t.relation, err));
     TRY(run_seen_schema(r, &t.relation, ice_current_schema(t.meta), &seen, err));
@@ -165,8 +194,8 @@ static Status show_properties(Run *r, Rows *rows, Error *err)
     CatRelation rel;
     Name n;
 
-    rows_column(rows, "key", DT_STRING);
-    rows_column(rows, "value", DT_STRING);
+    rows_column(rows, athena_column(r, "key", "prpt_name"), DT_STRING);
+    rows_column(rows, athena_column(r, "value", "prpt_value"), DT_STRING);
     TRY(name_resolve(r, &r->st->name, &n, err));
     Status s = cat_relation_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, n.name, &rel, err);
     if (s == E_NOT_FOUND)
@@ -196,6 +225,11 @@ static Status show_create(Run *r, Rows *rows, Error *err)
     TRY(run_seen_schema(r, &t.relation, ice_current_schema(t.meta), &seen, err));
     if (seen != ice_current_schema(t.meta))
         TRY(run_every_column(r, &n, &t.relation, "SHOW CREATE TABLE", err));
+    if (r->ss->dialect == DIALECT_TRINO) {
+        TRY(athena_create_text(r, &n, &t, &text, err));
+        athena_lines(r, rows, text);
+        return OK;
+    }
     TRY(describe_create_text(r, &n, &t, &text, err));
     cell_str(rows, rows_row(rows), 0, text);
     return OK;
@@ -228,8 +262,18 @@ Status do_show(Run *r, Rows *rows, Error *err)
     Str what = r->st->what;
 
     rows->tag = "SHOW";
+    if (r->ss->dialect == DIALECT_TRINO && str_eq(what, S("tables")))
+        return show_names(r, rows, "tab_name", 1 << REL_TABLE | 1 << REL_MVIEW | 1 << REL_VIEW, err);
+    if (r->ss->dialect == DIALECT_TRINO && str_eq(what, S("views")))
+        return show_names(r, rows, "views", 1 << REL_VIEW, err);
+    if (str_eq(what, S("create view")))
+        return athena_show_view(r, rows, err);
     if (str_eq(what, S("namespaces")) || str_eq(what, S("databases")) || str_eq(what, S("schemas")))
         return show_namespaces(r, rows, err);
+    if (r->dialect == DIALECT_TRINO && str_eq(what, S("tables")))
+        return show_names(r, rows, 1 << REL_TABLE | 1 << REL_VIEW | 1 << REL_MVIEW | 1 << REL_EXTERNAL, "tab_name", err);
+    if (r->dialect == DIALECT_TRINO && str_eq(what, S("views")))
+        return show_names(r, rows, 1 << REL_VIEW, "views", err);
     if (str_eq(what, S("tables")))
         return show_tables(r, rows, err);
     if (str_eq(what, S("views")))
