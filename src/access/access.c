@@ -249,14 +249,14 @@ Status access_check(Access *x, Arena *a, const Principal *p, const Ask *ask, Err
     CatRelation r = {0};
     bool known = false;
 
-    if (p->scope) {
+    if (p->scope)
         TRY(scope_check(a, p, ask, err));
-        TRY(scope_write_check(p, ask, err));
-    }
     TRY(subject(x, a, ask, &r, &known, err));
     if (known)
         TRY(protection_check(x, a, p, ask, &r, err));
     TRY(bucket_check(x, a, ask, err));
+    if (p->scope)
+        TRY(scope_write_check(p, ask, err));
     if (p->kind == PR_SYSTEM)
         return system_check(p, ask, known ? &r : NULL, err);
     TRY(rights_check(x, a, p, ask, known ? &r : NULL, err));
