@@ -3,7 +3,6 @@
  *
  * Property names of views follow AWS's; what AWS promises and does not show (last refresh time, run, reason) is added. */
 #include "service/describe_int.h"
-#include "service/hive.h"
 
 #include "service/athena.h"
 

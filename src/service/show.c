@@ -95,20 +95,6 @@ static Status show_tables(Run *r, Rows *rows, Error *err)
     return OK;
 }
 
-/* Athena's forms: one column of names, views among the tables. */
-static Status show_names(Run *r, Rows *rows, int kinds, const char *column, Error *err)
-{
-    CatRelations list = {0};
-    Name n;
-
-    rows_column(rows, column, DT_STRING);
-    TRY(list_relations(r, kinds, &n, &list, err));
-    for (size_t i = 0; i < list.n; i++)
-        if (wanted(r, list.p[i].name))
-            cell_str(rows, rows_row(rows), 0, list.p[i].name);
-    return OK;
-}
-
 static Status staleness_text(Run *r, const CatRelation *rel, Str *ret, Error *err)
 {
     CatMview v;
@@ -263,17 +249,13 @@ Status do_show(Run *r, Rows *rows, Error *err)
 
     rows->tag = "SHOW";
     if (r->ss->dialect == DIALECT_TRINO && str_eq(what, S("tables")))
-        return show_names(r, rows, "tab_name", 1 << REL_TABLE | 1 << REL_MVIEW | 1 << REL_VIEW, err);
+        return show_names(r, rows, "tab_name", 1 << REL_TABLE | 1 << REL_MVIEW | 1 << REL_VIEW | 1 << REL_EXTERNAL, err);
     if (r->ss->dialect == DIALECT_TRINO && str_eq(what, S("views")))
         return show_names(r, rows, "views", 1 << REL_VIEW, err);
     if (str_eq(what, S("create view")))
         return athena_show_view(r, rows, err);
     if (str_eq(what, S("namespaces")) || str_eq(what, S("databases")) || str_eq(what, S("schemas")))
         return show_namespaces(r, rows, err);
-    if (r->dialect == DIALECT_TRINO && str_eq(what, S("tables")))
-        return show_names(r, rows, 1 << REL_TABLE | 1 << REL_VIEW | 1 << REL_MVIEW | 1 << REL_EXTERNAL, "tab_name", err);
-    if (r->dialect == DIALECT_TRINO && str_eq(what, S("views")))
-        return show_names(r, rows, 1 << REL_VIEW, "views", err);
     if (str_eq(what, S("tables")))
         return show_tables(r, rows, err);
     if (str_eq(what, S("views")))
