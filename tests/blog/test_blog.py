@@ -238,7 +238,7 @@ def test_row_18(world):
         assert {r["JobRunState"] for r in runs} == {"SUCCEEDED"} and [r["Arguments"]["--phase"] for r in runs] == ["phase1", "denied"]
         assert len(world.runner.log("/aws-glue/jobs/output", runs[0]["Id"])) >= len(PHASES["phase1"])
         return
-    world.shell(f"aws s3 cp {HERE / 'mv_test.py'} s3://$BUCKET/scripts/mv_test.py")
+    world.shell(f"aws s3 cp {HERE / 'job_script.py'} s3://$BUCKET/scripts/mv_test.py")
     run = None
     try:
         run = world.json("""aws glue start-job-run --job-name $BUCKET --arguments '{"--phase":"phase1"}'""")["JobRunId"]
@@ -407,7 +407,7 @@ def test_row_41(world):
 
 
 def test_row_42(world):
-    assert "Materialized views must have table type EXTERNAL_TABLE." in world.denied(update("customer_summary_managed", "IsManaged: false", table_type="TableType")) 
+    assert "Materialized views must have table type EXTERNAL_TABLE." in world.denied(update("customer_summary_managed", "IsManaged: false", table_type="TableType"))
     assert world.get_table("customer_summary_managed", "Table.TableType") == "customer"
 
 

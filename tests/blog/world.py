@@ -69,7 +69,7 @@ class World:
         self.folder = folder
         self.times = {}
         settings = [f"region={REGION}", f"account={ACCOUNT}", "lakeformation.default_permissions=none"]
-        if runner is not Job:
+        if runner is not Job and "glue.jobs" in subprocess.run([FIRN, "config", "--data", folder], capture_output=True, text=True).stdout:
             settings.append("glue.jobs=off")                                       # row 18 without a Spark
         self.server = Server(folder / "data", settings)
         (folder / "aws-config").write_text("[default]\ncli_timestamp_format = iso8601\ncli_pager =\n")
@@ -204,7 +204,7 @@ class Job(Runner):
     def run(self, name, steps):
         w = self.world
         (w.folder / "statements.json").write_text(json.dumps({name: steps}))
-        w.shell(f"aws s3 cp {HERE / 'mv_test.py'} s3://$BUCKET/scripts/mv_test.py && aws s3 cp statements.json s3://$BUCKET/scripts/{name}.json")
+        w.shell(f"aws s3 cp {HERE / 'job_script.py'} s3://$BUCKET/scripts/mv_test.py && aws s3 cp statements.json s3://$BUCKET/scripts/{name}.json")
         run = w.json(f"aws glue start-job-run --job-name $BUCKET --arguments '{{\"--phase\":\"{name}\"}}'")["JobRunId"]
         state = self.wait(run)
         lines = self.log("/aws-glue/jobs/output", run)

@@ -180,15 +180,15 @@ def test_nobody_writes_a_managed_view(server, spark, views):
     for text in WRITES:
         statement = {k: x.format(v=v) for k, x in text.items()} if isinstance(text, dict) else text.format(v=v)
         why = spark.fails(statement)
-        assert DENIED in why and f"{views}.managed" in why and "REFRESH MATERIALIZED VIEW" in why and "42501" in why, f"{text}: {why[:2000]}"
+        assert DENIED in why and f"{views}.managed" in why and "REFRESH MATERIALIZED VIEW" in why and "42501" in why, f"{text}: {why}"
     for change, kind in CHANGES.items():
         why = spark.fails(f"ALTER TABLE {v} {change}")
         assert "Cannot apply unsupported change to managed materialized view: " in why and DENIED in why and f"{views}.managed" in why, f"{change}: {why[:2000]}"
     for text in ("ALTER TABLE {v} ADD PARTITION FIELD customer_name", "ALTER TABLE {v} CREATE TAG evil", "ALTER TABLE {v} WRITE ORDERED BY customer_name",
                  "CALL glue_catalog.system.rewrite_data_files(table => '{ns}.managed', options => map('rewrite-all', 'true'))", "CREATE OR REPLACE TABLE {v} (a INT) USING iceberg",
-                 "ALTER TABLE {v} RENAME TO glue_catalog.{ns}.elsewhere"):
+                 "ALTER TABLE {v} RENAME TO {ns}.elsewhere"):
         why = spark.fails(text.format(v=v, ns=views))
-        assert DENIED in why and f"{views}.managed" in why, f"{text}: {why[:2000]}"
+        assert DENIED in why and f"{views}.managed" in why, f"{text}: {why}"
     assert rows(spark, views, "managed") == FIVE and spark.sql(f"SELECT snapshot_id FROM {v}.snapshots") == ids
     assert server.run("verify", f"{views}.managed").returncode == 0
 
