@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_sql.c - any bytes as statements. The first byte chooses the dialect ('p': postgres), the rest is the text.
+/* fuzz_sql.c - any bytes as statements. The first byte chooses the dialect ('p': postgres, 't': trino), the rest is the text.
  *
  * A failure must carry a message and a position inside the text; what parses must survive a walk, a copy with as many
  * expressions, and the rules on definitions; each statement's range must lie in the text, in order. */
@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!size)
         return 0;
-    Dialect d = data[0] == 'p' ? DIALECT_POSTGRES : DIALECT_SPARK;
+    Dialect d = data[0] == 'p' ? DIALECT_POSTGRES : data[0] == 't' ? DIALECT_TRINO : DIALECT_SPARK;
     Str text = str_n((const char *)data + 1, size - 1);
     if (sql_parse(a, d, text, &v, &err) != OK) {
         if (!err.message[0] || err.position < 0 || (size_t)err.position > text.n + 1)
