@@ -293,6 +293,62 @@ static void test_mview(void **state)
 }
 
 /* A run reads the row, works, and writes it: a schedule that was changed meanwhile stays changed. */
+static Status move_view(Env *e, CatRelation *r, int past_catalog, CatMview *refreshed)
+{
+    CatChange ch[2] = { { .kind = CH_SWAP, .relation = r, .expected = r->metadata_location, .next = str_cat(e->a, r->metadata_location, S("+")), .past_catalog = past_catalog },
+                        { .kind = CH_MVIEW, .mview = refreshed } };
+    TRY(cat_commit(e->c, ch, refreshed ? 2 : 1, &e->err));
+    return cat_relation_get(e->c, e->a, r->catalog, r->namespace, r->name, r, &e->err);
+}
+
+static void test_integrity(void **state)
+{
+    Env *e = *state;
+    CatRelation r = rel(REL_MVIEW, S("ns"), S("mv"), S("m0"), S("s3://b/mv"));
+    CatMview v = { .definition = S("SELECT 1"), .dialect = S("spark"), .state = S("ACTIVE") };
+    CatChange rename = { .kind = CH_RENAME, .relation = &r, .new_namespace = S("ns"), .new_name = S("renamed") };
+
+    make_ns(e, S("ns"));
+    assert_ok(make_mview(e, &r, &v), &e->err);
+    assert_ok(move_view(e, &r, 0, NULL), &e->err);
+    assert_true(cat_intact(&r));
+    Str token = r.version_token;
+    assert_ok(move_view(e, &r, 1, NULL), &e->err);
+    assert_false(cat_intact(&r));
+    assert_true(str_eq(r.view_token, token));
+    assert_status(cat_intact_check(&r, &e->err), E_QUARANTINED);
+    assert_ok(move_view(e, &r, 0, NULL), &e->err);       /* whatever others write then, it stays marked */
+    assert_false(cat_intact(&r));
+    assert_ok(cat_commit(e->c, &rename, 1, &e->err), &e->err);
+    r.name = S("renamed");
+    v.relation_id = r.id;
+    assert_ok(move_view(e, &r, 0, &v), &e->err);
+    assert_true(cat_intact(&r));
+}
+
+static void test_tables_by_arn(void **state)
+{
+    Env *e = *state;
+    CatWarehouse w = { .id = S("123456789012:s3tablescatalog/tb"), .sql_name = S("tb"), .kind = S("table_bucket"), .arn = S("arn:aws:s3tables:us-east-1:123456789012:bucket/tb"), .bucket = S("tb") };
+    CatNamespace ns = { .catalog = w.id, .name = S("ns") };
+    CatRelation r = rel(REL_TABLE, S("ns"), S("t"), S(""), S("s3://x--table-s3")), got;
+    CatChange ch = { .kind = CH_CREATE, .relation = &r };
+
+    r.catalog = w.id;
+    assert_ok(cat_warehouse_create(e->c, &w, &e->err), &e->err);
+    assert_ok(cat_namespace_create(e->c, &ns, &e->err), &e->err);
+    assert_ok(cat_commit(e->c, &ch, 1, &e->err), &e->err);
+    assert_ok(cat_relation_by_id(e->c, e->a, r.id, &got, &e->err), &e->err);
+    Str arn = cat_relation_arn(e->c, e->a, &got);
+    ch = (CatChange){ .kind = CH_SWAP, .relation = &got, .next = S("m1"), .new_uuid = S("another") };
+    assert_ok(cat_commit(e->c, &ch, 1, &e->err), &e->err);
+    assert_ok(cat_relation_by_arn(e->c, e->a, arn, &got, &e->err), &e->err);
+    assert_str(got.uuid, "another");
+    assert_true(str_starts(arn, S("arn:aws:s3tables:us-east-1:123456789012:bucket/tb/table/")));
+    assert_status(cat_relation_by_arn(e->c, e->a, str_cat(e->a, arn, S("x")), &got, &e->err), E_NOT_FOUND);
+    assert_status(cat_relation_by_arn(e->c, e->a, w.arn, &got, &e->err), E_NOT_FOUND);
+}
+
 static void test_schedule_beside_a_run(void **state)
 {
     Env *e = *state;
@@ -482,7 +538,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_account_is_fixed), T(test_key_files), T(test_namespaces), T(test_namespace_paging_and_props), T(test_names_are_taken_once),
-        T(test_swap), T(test_all_or_nothing), T(test_rename_and_drop), T(test_by_location), T(test_storage_has_one_owner), T(test_mview), T(test_schedule_beside_a_run), T(test_evidence_is_a_chain),
+        T(test_swap), T(test_all_or_nothing), T(test_rename_and_drop), T(test_by_location), T(test_storage_has_one_owner), T(test_mview), T(test_integrity), T(test_tables_by_arn), T(test_schedule_beside_a_run), T(test_evidence_is_a_chain),
         T(test_runs_recover), T(test_keys_are_sealed), T(test_reset_keeps_root), T(test_docs), T(test_threads_race), T(test_backup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
