@@ -34,6 +34,22 @@ static Status commit_also(const SvcCall *c, const CatChange *first, const SvcAls
     return lf_commit(c->ctx->access, c->a, c->who, all, n + 1, err);
 }
 
+/* A table that is not Iceberg may lie where other tables do, but not where a managed view does. */
+static Status external_place(const SvcCall *c, const Json *extra, Error *err)
+{
+    Str place = json_get_str(json_get(json_get(extra, "glue"), "StorageDescriptor"), "Location", (Str){0});
+    CatRelation r = {0};
+
+    while (place.n > 0 && place.p[place.n - 1] == '/')
+        place.n--;
+    if (!place.n)
+        return OK;
+    Status s = cat_relation_by_location(c->ctx->catalog, c->a, place, &r, err);
+    if (s == OK && r.kind == REL_MVIEW)
+        return tables_ask(c, ACT_WRITE_DATA, &r, NULL, err);
+    return s == E_NOT_FOUND ? OK : s;
+}
+
 Status svc_relation_extra(const SvcCall *c, const CatRelation *r, const Json *extra, const SvcAlso *also, Error *err)
 {
     CatRelation named = *r;
@@ -41,6 +57,8 @@ Status svc_relation_extra(const SvcCall *c, const CatRelation *r, const Json *ex
     CatChange ch = { .kind = CH_EXTRA, .relation = &named, .doc = (Json *)extra, .version = SOME_I64(r->version) };
 
     TRY(tables_ask(c, r->kind == REL_EXTERNAL ? ACT_ALTER : ACT_ALTER_PROPERTIES, r, &n, err));
+    if (r->kind == REL_EXTERNAL)
+        TRY(external_place(c, extra, err));
     return commit_also(c, &ch, also, err);
 }
 
@@ -53,6 +71,7 @@ Status svc_external_create(const SvcCall *c, const SvcName *name, const Json *ex
     TRY(tables_check_name(name, err));
     TRY(cat_namespace_get(c->ctx->catalog, c->a, name->catalog, name->namespace, &ns, err));
     TRY(tables_ask(c, ACT_CREATE, NULL, name, err));
+    TRY(external_place(c, extra, err));
     TRY(tables_must_be_free(c, name, REL_TABLE, err));
     *ret = (CatRelation){ .catalog = name->catalog, .namespace = name->namespace, .name = name->name, .kind = REL_EXTERNAL,
                           .uuid = uuid_v4(c->a), .owner = principal_owner(c->who), .extra = (Json *)extra };

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server with managed views, everybody who may attack them, and the state that no attack may change."""
 import json
+import sqlite3
 import time
 
 import boto3
@@ -137,6 +138,9 @@ class Lake:
 
     def objects(self, view="glue_catalog.n.m"):
         bucket, prefix = self.place(view)
+        if not prefix:                                   # a table bucket's storage cannot be listed, there as here
+            with sqlite3.connect(self.server.data / "store" / "store.db", timeout=10) as c:
+                return [(k.decode(), e, n) for k, e, n in c.execute("SELECT key, etag, size FROM objects WHERE bucket = ? ORDER BY key", (bucket,))]
         found = []
         for page in self.root.client("s3").get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
             found += [(o["Key"], o["ETag"], o["Size"]) for o in page.get("Contents", [])]

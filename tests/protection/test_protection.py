@@ -3,10 +3,13 @@
 
 ATTACKS is the list.  An attack is a function of the lake and of who attacks; a late one first prepares something that was allowed, and gives
 the view that became managed and the call that then must fail.  Attacks through a door that does not answer are skipped with the reason."""
-import io
+import http.client as http_client
 import os
 import urllib.parse
 
+import botocore.auth
+import botocore.awsrequest
+import botocore.credentials
 import botocore.exceptions
 import psycopg
 import pytest
@@ -21,8 +24,8 @@ EVERYBODY = ("root", "admin user", "role", "data lake administrator")
 
 
 class Attack:
-    def __init__(self, name, run, needs=(), view=V, late=False, who=EVERYBODY, says=RULE):
-        self.name, self.run, self.needs, self.view, self.late, self.who, self.says = name, run, needs, view, late, who, says
+    def __init__(self, name, run, needs=(), view=V, late=False, who=EVERYBODY, says=RULE, or_says=None):
+        self.name, self.run, self.needs, self.view, self.late, self.who, self.says, self.or_says = name, run, needs, view, late, who, says, or_says
 
 
 def attack(name, **more):
@@ -80,7 +83,6 @@ SPARK = {
     "another table moved there": "ALTER TABLE glue_catalog.n.other SET LOCATION 's3://{bucket}/{prefix}'",
     "another table's data path": "ALTER TABLE glue_catalog.n.other SET TBLPROPERTIES ('write.data.path' = 's3://{bucket}/{prefix}data')",
     "another table's metadata path": "ALTER TABLE glue_catalog.n.other SET TBLPROPERTIES ('write.metadata.path' = 's3://{bucket}/{prefix}metadata')",
-    "orphans of another table there": "CALL glue_catalog.system.remove_orphan_files(table => 'n.other', location => 's3://{bucket}/{prefix}')",
     "registered again under a new name": "CALL glue_catalog.system.register_table(table => 'n.evil', metadata_file => '{metadata}')",
     "a second view at its place": "CREATE MATERIALIZED VIEW glue_catalog.n.evil LOCATION 's3://{bucket}/{prefix}' AS SELECT count(*) AS c FROM glue_catalog.n.s",
 }
@@ -278,14 +280,13 @@ def spelt(name, change):
 
 
 def raw_put(who, path):
-    import botocore.auth
-    import botocore.awsrequest
-    import botocore.credentials
-    import http.client
+    """Signed as a server reads it: bytes that need no escape are not escaped, escaped slashes stay."""
     host = who.server.lake.removeprefix("http://")
-    r = botocore.awsrequest.AWSRequest(method="PUT", url=who.server.lake + path, data=b"x", headers={"x-amz-content-sha256": "UNSIGNED-PAYLOAD"})
+    bucket, key = path.split("?")[0].lstrip("/").split("/", 1)
+    plain = f"/{bucket}/" + "/".join(urllib.parse.quote(urllib.parse.unquote(part), safe="~") for part in key.split("/"))
+    r = botocore.awsrequest.AWSRequest(method="PUT", url=who.server.lake + plain + ("?" + path.split("?")[1] if "?" in path else ""), data=b"x", headers={"x-amz-content-sha256": "UNSIGNED-PAYLOAD"})
     botocore.auth.S3SigV4Auth(botocore.credentials.Credentials(who.key, who.secret, who.token), "s3", "us-east-1").add_auth(r)
-    c = http.client.HTTPConnection(host, timeout=60)
+    c = http_client.HTTPConnection(host, timeout=60)
     c.putrequest("PUT", path, skip_host=True, skip_accept_encoding=True)
     for k, v in {**dict(r.headers), "Host": host, "Content-Length": "1"}.items():
         c.putheader(k, v)
@@ -595,7 +596,7 @@ def athena(lake, who, text, output=None):
 
 
 for _name, _text in ATHENA.items():
-    ATTACKS.append(Attack("Athena " + _name, lambda lake, who, text=_text: athena(lake, who, fill(lake, text)), needs=("athena",)))
+    ATTACKS.append(Attack("Athena " + _name, lambda lake, who, text=_text: athena(lake, who, fill(lake, text)), needs=("athena",), or_says="not supported" if _name in ("OPTIMIZE", "VACUUM") else None))
 
 
 @attack("Athena results into its place", needs=("athena",))
@@ -659,8 +660,10 @@ def test_attack(lake, attack_, who):
     with pytest.raises((psycopg.Error, botocore.exceptions.ClientError, Refused)) as refused:
         call()
     text = words_of(refused.value)
-    assert attack_.says in text, text
-    assert view.split(".", 1)[1] in text, text
+    if attack_.says in text:
+        assert view.split(".", 1)[1] in text, text
+    else:
+        assert attack_.or_says and attack_.or_says in text, text
     assert lake.state(view) == before
 
 

@@ -74,6 +74,7 @@ static const Op *find_op(const S3Req *q, Level level);
 static bool arg_fits(const S3Req *q, const char *arg);
 static Status no_op(const S3Req *q, Level level, Error *err);
 static bool table_storage_forbids(const S3Req *q, const Op *op);
+static Status refuse_storage(S3Req *q, Level level, Error *err);
 
 S3Door *s3_door_new(const S3DoorOptions *o)
 {
@@ -171,7 +172,9 @@ static Status handle(S3Req *q, Error *err)
     TRY(split_target(q, &level, err));
     TRY(authenticate(q, err));
     const Op *op = find_op(q, level);
-    if (!op || table_storage_forbids(q, op))
+    if (op && table_storage_forbids(q, op))
+        return refuse_storage(q, level, err);
+    if (!op)
         return no_op(q, level, err);
     q->action = op->action;
     if (op->action)
@@ -265,6 +268,16 @@ static bool table_storage_forbids(const S3Req *q, const Op *op)
         if (op->run == known[i])
             return false;
     return true;
+}
+
+/* A managed view's storage says why nobody changes it; other tables' that this is no way to do so. */
+static Status refuse_storage(S3Req *q, Level level, Error *err)
+{
+    bool reads = str_eq(q->r->method, S("GET")) || str_eq(q->r->method, S("HEAD"));
+
+    if (!reads && s3_allow(q, "s3:PutObject", q->bucket, q->key, err) == E_PROTECTED)
+        return E_PROTECTED;
+    return no_op(q, level, err);
 }
 
 static Status no_op(const S3Req *q, Level level, Error *err)
