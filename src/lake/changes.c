@@ -226,7 +226,11 @@ static bool totals_differ(const IceScan *old, const IceScan *new)
 
 Status lake_changes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const IceSnapshot *from, const IceSnapshot *to, const IceSchema *schema, LakeChanges *ret, Error *err)
 {
-    *ret = (LakeChanges){0};
+    *ret = (LakeChanges){ .nothing = t->external && from && to && from->id == to->id };
+    if (ret->nothing)
+        return OK;
+    if (t->external)
+        return FAIL(err, E_UNSUPPORTED, STR_FMT "." STR_FMT " is not an Iceberg table: its changes are not known", STR_ARG(t->relation.namespace), STR_ARG(t->relation.name));
     ScanBuild b = { .lake = l, .a = a, .c = c, .table = t, .schema = schema, .ret = &ret->relation };
     IceScan old = {0}, new = {0};
     Sides s = {0};

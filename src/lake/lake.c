@@ -60,10 +60,9 @@ Status lake_open_relation(Lake *l, Arena *a, const CatRelation *r, LakeTable *re
     ret->relation = *r;
     if (!r->metadata_location.n && r->kind == REL_TABLE)
         return FAIL(err, E_INVALID, "table " STR_FMT "." STR_FMT " has no metadata yet: it was created without a schema", STR_ARG(r->namespace), STR_ARG(r->name));
+    ret->external = NULL;
     if (r->kind == REL_EXTERNAL)
         return FAIL(err, E_UNSUPPORTED, STR_FMT "." STR_FMT " is not an Iceberg table: it can be read, not written", STR_ARG(r->namespace), STR_ARG(r->name));
-    if (!r->metadata_location.n)
-        return FAIL(err, E_INVALID, "table " STR_FMT "." STR_FMT " has no metadata yet: its first commit brings it", STR_ARG(r->namespace), STR_ARG(r->name));
     Status s = ice_metadata_read(a, l->store, r->metadata_location, &ret->meta, err);
     if (s == E_SYNTAX)
         s = err->code = E_CORRUPT;                    /* the file's syntax, not the statement's */

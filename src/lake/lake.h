@@ -28,11 +28,23 @@ Store *lake_store(Lake *l);
 
 /* ---- tables ---------------------------------------------------------------------------------------------------------- */
 
-typedef struct LakeTable { CatRelation relation; IceMetadata *meta; } LakeTable;
+typedef struct LakeTable { CatRelation relation; IceMetadata *meta; const struct LakeExternal *external; } LakeTable;      /* external: see below; NULL for Iceberg */
 NODISCARD Status lake_open(Lake *l, Arena *a, Str catalog, Str ns, Str name, LakeTable *ret, Error *err);
 NODISCARD Status lake_open_relation(Lake *l, Arena *a, const CatRelation *r, LakeTable *ret, Error *err);
 /* A table that is named by its metadata file alone (fixtures, register checks). */
 NODISCARD Status lake_open_location(Lake *l, Arena *a, Str metadata_location, LakeTable *ret, Error *err);
+
+/* Tables of the Glue catalog that are not Iceberg (REL_EXTERNAL): Parquet, CSV and JSON files at a place, partitions registered or by path.
+ * The files are listed as they are now, each asked for (rights NULL: they are not), and stand behind a made-up snapshot whose id is a fingerprint
+ * of their names, sizes and ETags; such a table is scanned as any other, and never written.  E_UNSUPPORTED with the reason for other formats. */
+typedef enum { LAKE_MAY_LIST, LAKE_MAY_READ } LakeMay;
+typedef struct LakeRights { void *ctx; Status (*may)(void *ctx, Arena *a, LakeMay what, Str bucket, Str key, Error *err); } LakeRights;
+NODISCARD Status lake_open_external(Lake *l, Arena *a, const CatRelation *r, const LakeRights *rights, LakeTable *ret, Error *err);
+/* HIVE_PARQUET, HIVE_CSV, HIVE_JSON, ICEBERG */
+Str lake_source_type(const LakeTable *t);
+/* "array<struct<a:int,b:decimal(10,2)>>". Nested fields get ids from *next_id on. E_INVALID: not a type, E_UNSUPPORTED: union types. */
+NODISCARD Status hive_type_parse(Arena *a, Str text, int32_t *next_id, IceType **ret, Error *err);
+Str hive_type_text(Arena *a, const IceType *t);
 
 /* Iceberg's types and the engine's. E_UNSUPPORTED for types that the engine cannot hold (geometry, timestamptz_ns …). */
 NODISCARD Status lake_type(Arena *a, const IceType *t, DataType *ret, Error *err);

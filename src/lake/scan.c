@@ -7,6 +7,7 @@
  *
  * Invariants: (1) every data file of the snapshot is in exactly one branch; (2) every branch gives the same columns with the
  * same types in the same order. */
+#include "lake/external_int.h"
 #include "lake/scan_int.h"
 
 /* ---- columns ------------------------------------------------------------------------------------------------------ */
@@ -374,6 +375,8 @@ Status lake_scan(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeS
     StrVec selects = {0};
 
     *ret = (LakeRelation){0};
+    if (t->external)
+        return external_scan(l, a, c, t, s->schema, ret, err);
     TRY(scan_begin(&b, err));
     if (s->snapshot)
         TRY_CTX(ice_scan(a, l->store, t->meta, s->snapshot, s->where, &scan, err), err, "table " STR_FMT "." STR_FMT, STR_ARG(t->relation.namespace), STR_ARG(t->relation.name));

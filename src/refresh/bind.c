@@ -43,6 +43,32 @@ static Status check_cycle(Refresher *r, Arena *a, int64_t self, const CatRelatio
     return OK;
 }
 
+/* Files of a source that is not Iceberg are asked for as the definer. While a view is made its maker was asked already. */
+typedef struct Asker { Refresher *r; Str definer; } Asker;
+
+static Status definer_may(void *ctx, Arena *a, LakeMay what, Str bucket, Str key, Error *err)
+{
+    const Asker *asker = ctx;
+    const RefreshHooks *h = &asker->r->hooks;
+    return h->may_read ? h->may_read(h->ctx, a, asker->definer, what, bucket, key, err) : OK;
+}
+
+static Status open_source(const ViewNames *n, Arena *a, Str catalog, const TableRef *ref, LakeTable *t, Error *err)
+{
+    Asker asker = { .r = n->r };
+    LakeRights rights = { .ctx = &asker, .may = definer_may };
+    CatRelation rel;
+    CatMview self;
+    Error none;
+
+    TRY(cat_relation_get(lake_catalog(n->r->lake), a, catalog, ref->name.p[1], ref->name.p[2], &rel, err));
+    if (rel.kind != REL_EXTERNAL)
+        return lake_open(n->r->lake, a, catalog, ref->name.p[1], ref->name.p[2], t, err);
+    bool made = n->self_relation && cat_mview_get(lake_catalog(n->r->lake), a, n->self_relation, &self, &none) == OK;
+    asker.definer = made ? self.definer : (Str){0};
+    return lake_open_external(n->r->lake, a, &rel, made ? &rights : NULL, t, err);
+}
+
 static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret, Error *err)
 {
     ViewNames *n = ctx;
@@ -55,7 +81,7 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
     if (ref->as_of.has)
         return FAIL(err, E_INVALID, "a materialized view cannot read '" STR_FMT "' at a fixed version", STR_ARG(str_join(a, &ref->name, S("."))));
     TRY(catalog_id(n, a, ref->name.p[0], &id, err));
-    TRY(lake_open(n->r->lake, a, id, ref->name.p[1], ref->name.p[2], t, err));
+    TRY(open_source(n, a, id, ref, t, err));
     TRY(check_cycle(n->r, a, n->self_relation, &t->relation, 0, err));
     TRY(cat_intact_check(&t->relation, err));
     LakeName name = { .catalog_name = ref->name.p[0], .namespace = ref->name.p[1], .name = ref->name.p[2] };

@@ -42,6 +42,8 @@ static Str source_reason(Job *j, size_t i)
 
     if (!p.has)
         return str_fmt(j->a, "source " STR_FMT " was created anew", STR_ARG(source_name(j, i)));
+    if (s->table.external && p.snapshot_id != s->snapshot->id)
+        return str_fmt(j->a, "the files of source " STR_FMT " changed, which is not an Iceberg table", STR_ARG(source_name(j, i)));
     if (p.snapshot_id >= 0 && !ice_snapshot(s->table.meta, p.snapshot_id))
         return str_fmt(j->a, "snapshot %lld of source " STR_FMT ", read by the last refresh, has expired", (long long)p.snapshot_id, STR_ARG(source_name(j, i)));
     return (Str){0};
@@ -85,6 +87,9 @@ Status job_decide(Job *j, int force_full, Error *err)
         j->reason = S("the sources did not change");
         return OK;
     }
+    for (size_t i = 0; i < j->bound.sources.n; i++)
+        if (j->bound.sources.p[i]->table.external)
+            return full(j, str_fmt(j->a, "source " STR_FMT " is not an Iceberg table", STR_ARG(source_name(j, i))));
     TRY(job_full_is_cheaper(j, changed, &cheaper, &why, err));
     if (cheaper)
         return full(j, why);

@@ -87,8 +87,9 @@ static Status sources_json(Job *j, Json **ret, Error *err)
         const LakeSource *s = j->bound.sources.p[i];
         const CatRelation *r = &s->table.relation;
         Json *o = json_object(j->a);
-        ObjectInfo info;
-        TRY(store_stat(lake_store(j->r->lake), j->a, r->metadata_location, &info, err));
+        ObjectInfo info = {0};
+        if (!s->table.external)                       /* else the snapshot's id is a hash of the files that were read */
+            TRY(store_stat(lake_store(j->r->lake), j->a, r->metadata_location, &info, err));
         json_set(j->a, o, "catalog", json_str(j->a, r->catalog));
         json_set(j->a, o, "namespace", json_str(j->a, r->namespace));
         json_set(j->a, o, "name", json_str(j->a, r->name));

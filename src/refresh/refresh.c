@@ -199,6 +199,7 @@ static Json *sources_record(Job *j)
         json_set(j->a, o, "uuid", json_str(j->a, s->table.meta->uuid));
         json_set(j->a, o, "snapshot-id", json_int(j->a, s->snapshot ? s->snapshot->id : -1));
         json_set(j->a, o, "metadata-location", json_str(j->a, s->table.relation.metadata_location));
+        json_set(j->a, o, "source-type", json_str(j->a, lake_source_type(&s->table)));
         json_push(j->a, list, o);
     }
     return list;

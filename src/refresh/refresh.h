@@ -26,6 +26,8 @@ typedef struct RefreshHooks {
     void *ctx;
     /* Before a run reads anything: may the view's definer still do this? An error ends the run as FAILED with its words. May be NULL. */
     Status (*authorize)(void *ctx, Arena *a, const CatRelation *view, const CatMview *v, Error *err);
+    /* Before a file of a source that is not Iceberg is read: may the definer list or read it? NULL: nobody is asked. */
+    Status (*may_read)(void *ctx, Arena *a, Str definer, LakeMay what, Str bucket, Str key, Error *err);
     /* The run is now RUNNING, SUCCEEDED, FAILED or STOPPED, and recorded so. May be NULL. */
     void (*told)(void *ctx, const CatRelation *view, const CatMview *v, const CatRun *run);
 } RefreshHooks;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* staleness.c - is a view behind its sources?
  *
- * By snapshot ids alone: a source whose current snapshot is not the one that the last refresh pinned makes the view STALE, and
+ * By snapshot ids alone (of a source that is not Iceberg: by the fingerprint of its files): a source whose current snapshot is not the one that the last refresh pinned makes the view STALE, and
  * so does an upstream view that is itself stale (its rows will change). */
 #include "refresh/refresh_int.h"
 
@@ -19,6 +19,15 @@ static Status view_state(Refresher *r, Arena *a, const CatMview *v, int depth, S
     return OK;
 }
 
+static Status open_now(Refresher *r, Arena *a, const Json *source, LakeTable *t, Error *err)
+{
+    Str catalog = json_get_str(source, "catalog", (Str){0}), ns = json_get_str(source, "namespace", (Str){0}), name = json_get_str(source, "name", (Str){0});
+    CatRelation rel;
+
+    TRY(cat_relation_get(lake_catalog(r->lake), a, catalog, ns, name, &rel, err));
+    return rel.kind == REL_EXTERNAL ? lake_open_external(r->lake, a, &rel, NULL, t, err) : lake_open(r->lake, a, catalog, ns, name, t, err);
+}
+
 static Status source_state(Refresher *r, Arena *a, const Json *source, int depth, Staleness *ret, Error *err)
 {
     Str name = json_get_str(source, "name", (Str){0}), ns = json_get_str(source, "namespace", (Str){0});
@@ -26,7 +35,7 @@ static Status source_state(Refresher *r, Arena *a, const Json *source, int depth
     Error gone;
     CatMview up;
 
-    Status s = lake_open(r->lake, a, json_get_str(source, "catalog", (Str){0}), ns, name, &t, &gone);
+    Status s = open_now(r, a, source, &t, &gone);
     if (s == E_NOT_FOUND || (s == OK && !str_eq(t.meta->uuid, json_get_str(source, "uuid", (Str){0})))) {
         *ret = (Staleness){ 1, str_fmt(a, "source " STR_FMT "." STR_FMT " is gone or was created anew", STR_ARG(ns), STR_ARG(name)) };
         return OK;

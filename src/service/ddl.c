@@ -159,7 +159,7 @@ static Status create_as(Run *r, const SvcCall *call, SvcNewTable *nt, int64_t *r
 
     nt->stage = 1;
     TRY(svc_table_create(call, nt, &staged, err));
-    LakeTable t = { staged.relation, staged.metadata };
+    LakeTable t = { .relation = staged.relation, .meta = staged.metadata };
     Status s = write_ctas(r, &t, &files, &ch, rows, err);
     if (s == OK)
         s = ddl_create_updates(r->a, staged.metadata, &commit.updates);
@@ -277,7 +277,7 @@ Status ddl_replace_table(Run *r, const SvcCall *call, SvcNewTable *nt, Error *er
     if (nt->properties.n)
         vec_push(r->a, &commit.updates, ((IceUpdate){ .kind = UP_SET_PROPERTIES, .props = nt->properties }));
     TRY(ice_metadata_apply(r->a, now.metadata, now.relation.metadata_location, &commit.updates, clock_ms(), &next, &changed, err));
-    LakeTable t = { now.relation, next };
+    LakeTable t = { .relation = now.relation, .meta = next };
     ch.schema_id = SOME_I32(next->current_schema_id);
     if (r->st->query)
         TRY(write_ctas(r, &t, &files, &ch, &rows, err));
@@ -318,6 +318,8 @@ Status do_drop_table(Run *r, Rows *rows, Error *err)
     if (s == OK && rel.kind == REL_MVIEW)
         return FAIL(err, E_INVALID, "[WRONG_COMMAND_FOR_OBJECT_TYPE] " STR_FMT " is a materialized view: use DROP MATERIALIZED VIEW", STR_ARG(name_display(r->a, &n)));
     SvcName name = { n.catalog_id, n.namespace, n.name };
+    if (s == OK && rel.kind == REL_EXTERNAL)
+        return svc_external_drop(&call, &name, err);      /* its files are not ours: they stay */
     if (s == OK)
         s = svc_table_drop(&call, &name, r->st->purge ? SVC_PURGE_FILES : SVC_KEEP_FILES, err);
     return ddl_absent_is_fine(r, s, err, &r->st->name);

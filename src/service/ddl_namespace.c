@@ -24,11 +24,13 @@ static Status drop_content(Run *r, const SvcCall *call, const Name *n, Error *er
 {
     CatRelations rels = {0};
 
-    TRY(cat_relation_list(r->svc->catalog, r->a, n->catalog_id, n->namespace, 7, (CatPage){0}, &rels, err));
+    TRY(cat_relation_list(r->svc->catalog, r->a, n->catalog_id, n->namespace, 15, (CatPage){0}, &rels, err));
     for (size_t i = 0; i < rels.n; i++) {
         SvcName name = { n->catalog_id, n->namespace, rels.p[i].name };
         if (rels.p[i].kind == REL_VIEW)
             TRY(svc_view_drop(call, &name, err));
+        else if (rels.p[i].kind == REL_EXTERNAL)
+            TRY(svc_external_drop(call, &name, err));
         else
             TRY(svc_table_drop(call, &name, SVC_PURGE_FILES, err));
     }

@@ -4,6 +4,7 @@
  * A role is taken as the service glue.amazonaws.com, so its trust policy decides first; then it must still be allowed to refresh the view and to
  * read every source.  The account's root needs no permission.  Whoever asked for the run was asked before: this is the other half. */
 #include "access/iam.h"
+#include "service/external.h"
 #include "service/notices.h"
 
 static const char *const GLUE = "glue.amazonaws.com";
@@ -29,6 +30,14 @@ static Status definer_principal(Service *svc, Arena *a, Str definer, Principal *
     if (str_find(definer, S(":user/")) >= 0)
         return as_user(svc, a, definer, ret, err);
     return FAIL(err, E_DENIED, "'" STR_FMT "' is neither a role nor a user", STR_ARG(definer));
+}
+
+Status definer_may_read(Service *svc, Arena *a, Str definer, LakeMay what, Str bucket, Str key, Error *err)
+{
+    Principal p;
+
+    TRY(definer_principal(svc, a, definer, &p, err));
+    return external_may(svc->access, a, &p, what, bucket, key, err);
 }
 
 static Status may_read_sources(Service *svc, Arena *a, const Principal *p, const CatMview *v, Error *err)

@@ -3,6 +3,7 @@
  *
  * Property names of views follow AWS's; what AWS promises and does not show (last refresh time, run, reason) is added. */
 #include "service/describe_int.h"
+#include "service/external.h"
 
 #include "service/athena.h"
 
@@ -180,6 +181,28 @@ static Status extended(Run *r, Rows *rows, const Name *n, const LakeTable *t, Er
     return OK;
 }
 
+/* The Glue catalog has more to say (GetTable). */
+static void external_details(Run *r, Rows *rows, const LakeTable *t)
+{
+    const Json *glue = json_get(t->relation.extra, "glue"), *keys = json_get(glue, "PartitionKeys");
+
+    for (size_t i = 0; i < json_len(keys); i++) {
+        if (i == 0) {
+            line(rows, S("# Partition Information"), (Str){0}, (Str){0});
+            line(rows, S("# col_name"), S("data_type"), S("comment"));
+        }
+        line(rows, json_get_str(json_at(keys, i), "Name", (Str){0}), json_get_str(json_at(keys, i), "Type", (Str){0}), json_get_str(json_at(keys, i), "Comment", (Str){0}));
+    }
+    if (!r->st->extended)
+        return;
+    blank(rows);
+    line(rows, S("# Detailed Table Information"), (Str){0}, (Str){0});
+    line(rows, S("Type"), S("EXTERNAL"), (Str){0});
+    line(rows, S("Provider"), S("hive"), (Str){0});
+    line(rows, S("Location"), t->meta->location, (Str){0});
+    line(rows, S("Serde Library"), json_get_str(json_get(json_get(glue, "StorageDescriptor"), "SerdeInfo"), "SerializationLibrary", (Str){0}), (Str){0});
+}
+
 static Status describe_view(Run *r, Rows *rows, const CatRelation *rel, Error *err)
 {
     IceView *v;
@@ -254,9 +277,11 @@ Status do_describe(Run *r, Rows *rows, Error *err)
     TRY(run_ask(r, ACT_READ_METADATA, "DESCRIBE", &rel, err));
     if (rel.kind == REL_VIEW)
         return describe_view(r, rows, &rel, err);
-    TRY(lake_open_relation(r->svc->lake, r->a, &rel, &t, err));
+    TRY(external_open(r, r->a, &rel, &t, err));
     TRY(run_seen_schema(r, &rel, ice_current_schema(t.meta), &seen, err));
     TRY(columns(r, rows, seen, err));
+    if (t.external)
+        return external_details(r, rows, &t), OK;
     if (seen != ice_current_schema(t.meta))
         return OK;                                    /* partitions, definition and statistics name the others */
     if (!r->st->extended && !str_eq(r->st->what, S("materialized view")))

@@ -5,6 +5,7 @@
  * `spark.sql.catalog.<name>.glue.id` (session, then configuration), glue_catalog and spark_catalog for the account's catalog, a table
  * bucket's own name.  A trailing part may be a metadata table (t.snapshots) or a reference (t.branch_x, t.tag_x). */
 #include "service/session_int.h"
+#include "service/external.h"
 #include "service/files.h"
 #include "service/pgcatalog.h"
 #include "service/prune.h"
@@ -241,11 +242,13 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
     TRY(run_ask(r, n.metadata_table.n ? ACT_READ_METADATA : ACT_READ_DATA, "SELECT", &rel, err));
     if (!str_eq(n.metadata_table, S("refreshes")))
         TRY(cat_intact_check(&rel, err));
-    if (rel.kind == REL_VIEW) {
+    if (rel.kind == REL_EXTERNAL && n.metadata_table.n)
+        return FAIL(err, E_INVALID, STR_FMT " is not an Iceberg table: it has no metadata tables", STR_ARG(name_display(a, &n)));
+    if (rel.kind == REL_VIEW || external_is_view(&rel)) {
         TRY(view_query(r, a, &rel, &n, ret, err));
         return run_limit_columns(r, a, &rel, &n, *ret, err);
     }
-    TRY(lake_open_relation(r->svc->lake, a, &rel, t, err));
+    TRY(external_open(r, a, &rel, t, err));
     if (str_eq(n.metadata_table, S("refreshes")))
         return bind_refreshes(r, a, t, &n, ret, err);
     LakeName ln = { .catalog_name = n.catalog_name, .namespace = n.namespace, .name = n.name, .metadata_table = n.metadata_table, .ref = n.ref };
@@ -309,13 +312,23 @@ static Status bind_view(Run *r, Arena *a, const IceViewVersion *v, const IceView
     return s;
 }
 
+static Status read_version(Run *r, Arena *a, const CatRelation *rel, const IceViewVersion **ret, Error *err)
+{
+    IceView *view;
+
+    if (rel->kind == REL_EXTERNAL)
+        return external_view(a, rel, ret, err);
+    TRY(ice_view_read(a, r->svc->store, rel->metadata_location, &view, err));
+    *ret = current_version(view);
+    return OK;
+}
+
 static Status view_query(Run *r, Arena *a, const CatRelation *rel, const Name *n, BoundTable **ret, Error *err)
 {
     BoundTable *t = arena_new(a, BoundTable);
-    IceView *view;
+    const IceViewVersion *v;
 
-    TRY(ice_view_read(a, r->svc->store, rel->metadata_location, &view, err));
-    const IceViewVersion *v = current_version(view);
+    TRY(read_version(r, a, rel, &v, err));
     const IceViewRepr *repr = v ? pick_repr(v) : NULL;
     if (!repr)
         return FAIL(err, E_UNSUPPORTED, "view " STR_FMT " has no SQL that can be run here", STR_ARG(name_display(a, n)));

@@ -176,7 +176,13 @@ static Status authorize(void *ctx, Arena *a, const CatRelation *view, const CatM
     return definer_authorize(n->svc, a, view, v, err);
 }
 
-RefreshHooks notices_hooks(Notices *n) { return (RefreshHooks){ .ctx = n, .authorize = authorize, .told = told }; }
+static Status may_read(void *ctx, Arena *a, Str definer, LakeMay what, Str bucket, Str key, Error *err)
+{
+    Notices *n = ctx;
+    return definer_may_read(n->svc, a, definer, what, bucket, key, err);
+}
+
+RefreshHooks notices_hooks(Notices *n) { return (RefreshHooks){ .ctx = n, .authorize = authorize, .may_read = may_read, .told = told }; }
 
 /* ---- the webhook ------------------------------------------------------------------------------------------------------------------ */
 

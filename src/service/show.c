@@ -84,7 +84,7 @@ static Status show_tables(Run *r, Rows *rows, Error *err)
     rows_column(rows, "namespace", DT_STRING);
     rows_column(rows, "tableName", DT_STRING);
     rows_column(rows, "isTemporary", DT_BOOL);
-    TRY(list_relations(r, 1 << REL_TABLE | 1 << REL_MVIEW, &n, &list, err));
+    TRY(list_relations(r, 1 << REL_TABLE | 1 << REL_MVIEW | 1 << REL_EXTERNAL, &n, &list, err));
     for (size_t i = 0; i < list.n; i++)
         if (wanted(r, list.p[i].name)) {
             Value *row = rows_row(rows);

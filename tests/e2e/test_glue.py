@@ -474,3 +474,143 @@ def test_bad_input(glue, ns):
         ("UnknownOperationException", "Nothing", {}),
     ]:
         refused(code, getattr(glue, op), **body)
+
+
+# ---- tables that are not Iceberg, in SQL --------------------------------------------------------------------------------------------------------
+
+TEXT = {"InputFormat": "org.apache.hadoop.mapred.TextInputFormat"}
+
+
+def serde(library, **parameters):
+    return dict(TEXT, SerdeInfo={"SerializationLibrary": library, "Parameters": parameters})
+
+
+def columns(text):
+    return [dict(zip(("Name", "Type"), c.split(":", 1))) for c in text.split(" ")]
+
+
+def parquet(rows):
+    import io
+
+    import pyarrow
+    import pyarrow.parquet
+    b = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), b)
+    return b.getvalue()
+
+
+@pytest.fixture()
+def files(server, ns):
+    """put(key, bytes) below a bucket of one's own."""
+    s3, b = server.s3(), f"files-{ns}"
+    s3.create_bucket(Bucket=b)
+
+    def put(key, body):
+        s3.put_object(Bucket=b, Key=key, Body=body if isinstance(body, bytes) else body.encode())
+        return f"s3://{b}/"
+    put.bucket = b
+    put.s3 = s3
+    return put
+
+
+def external(glue, ns, name, location, sd, cols, keys=None, **more):
+    table = {"Name": name, "TableType": "EXTERNAL_TABLE", "StorageDescriptor": dict(sd, Columns=columns(cols), Location=location), **more}
+    if keys:
+        table["PartitionKeys"] = columns(keys)
+    glue.CreateTable(DatabaseName=ns, TableInput=table)
+
+
+def test_parquet_table(server, glue, ns, files):
+    at = files("t/a.parquet", parquet([{"Id": 1, "name": "x"}, {"Id": 2, "name": None}]))
+    files("t/b.parquet", parquet([{"Id": 3, "extra": 1.5}]))
+    files("t/_SUCCESS", "")
+    external(glue, ns, "t", at + "t/", PARQUET, "id:bigint name:string missing:int")
+    assert server.sql(f"SELECT * FROM glue_catalog.{ns}.t ORDER BY id") == [(1, "x", None), (2, None, None), (3, None, None)]
+    assert server.sql(f"SELECT COUNT(*), SUM(id) FROM glue_catalog.{ns}.t WHERE id > 1") == [(2, 5)]
+    assert (ns, "t", False) in server.sql(f"SHOW TABLES IN glue_catalog.{ns}")
+    assert [r[:2] for r in server.sql(f"DESCRIBE glue_catalog.{ns}.t")] == [("id", "bigint"), ("name", "string"), ("missing", "int")]
+    for statement in (f"INSERT INTO glue_catalog.{ns}.t VALUES (1, 'x', 1)", f"DELETE FROM glue_catalog.{ns}.t", f"ALTER TABLE glue_catalog.{ns}.t ADD COLUMNS (z INT)",
+                      f"SELECT * FROM glue_catalog.{ns}.t.snapshots"):
+        with pytest.raises(Exception, match="not an Iceberg table"):
+            server.sql(statement)
+    server.sql(f"DROP TABLE glue_catalog.{ns}.t")
+    assert files.s3.list_objects_v2(Bucket=files.bucket)["KeyCount"] == 3
+
+
+def test_text_tables(server, glue, ns, files):
+    at = files("lazy/a.txt", "1|x|2026-01-02\n2|\\N|bad\n3|\"q\"\n")
+    external(glue, ns, "lazy", at + "lazy", serde("org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe", **{"field.delim": "|"}), "a:int b:string c:date")
+    assert server.sql(f"SELECT a, b, CAST(c AS STRING) FROM glue_catalog.{ns}.lazy ORDER BY a") == [(1, "x", "2026-01-02"), (2, None, None), (3, '"q"', None)]
+    files("csv/a.csv", 'h1,h2\n1,"a,b"\n2,"say ""hi"""\n')
+    external(glue, ns, "csv", at + "csv", serde("org.apache.hadoop.hive.serde2.OpenCSVSerde", escapeChar='"'), "a:int b:string", Parameters={"skip.header.line.count": "1"})
+    assert server.sql(f"SELECT * FROM glue_catalog.{ns}.csv ORDER BY a") == [(1, "a,b"), (2, 'say "hi"')]
+    import gzip
+    files("json/a.json.gz", gzip.compress(b'{"A": 1, "tags": ["x", "y"], "s": {"k": 2}}\n{"A": 2, "other": true}\n'))
+    external(glue, ns, "json", at + "json", serde("org.openx.data.jsonserde.JsonSerDe"), "a:int tags:array<string> s:struct<k:bigint>")
+    assert server.sql(f"SELECT a, size(tags), s.k FROM glue_catalog.{ns}.json ORDER BY a")[0] == (1, 2, 2)
+
+
+def test_partitions_by_registry_and_by_path(server, glue, ns, files):
+    at = files("p/year=2025/region=eu/a.parquet", parquet([{"v": 1}]))
+    files("p/year=2026/region=a%20b/a.parquet", parquet([{"v": 2}, {"v": 3}]))
+    files("elsewhere/a.parquet", parquet([{"v": 10}]))
+    external(glue, ns, "p", at + "p", PARQUET, "v:bigint", "year:int region:string")
+    rows = f"SELECT year, region, SUM(v) FROM glue_catalog.{ns}.p GROUP BY year, region ORDER BY year"
+    assert server.sql(rows) == [(2025, "eu", 1), (2026, "a b", 5)]
+    glue.CreatePartition(DatabaseName=ns, TableName="p", PartitionInput={"Values": ["2030", "x'y"], "StorageDescriptor": {"Location": at + "elsewhere"}})
+    glue.CreatePartition(DatabaseName=ns, TableName="p", PartitionInput={"Values": ["2025", "eu"]})
+    assert server.sql(rows) == [(2025, "eu", 1), (2030, "x'y", 10)]
+    assert server.sql(f"SELECT v FROM glue_catalog.{ns}.p WHERE year = 2030") == [(10,)]
+    external(glue, ns, "empty", at + "nothing/", PARQUET, "v:bigint", "k:string")
+    assert server.sql(f"SELECT COUNT(*) FROM glue_catalog.{ns}.empty") == [(0,)]
+
+
+@pytest.mark.parametrize("reason, sd, more", [
+    ("ORC", {"InputFormat": "org.apache.hadoop.hive.ql.io.orc.OrcInputFormat"}, {}),
+    ("Avro", {"InputFormat": "org.apache.hadoop.hive.ql.io.avro.AvroContainerInputFormat"}, {}),
+    ("Hudi", {"InputFormat": "org.apache.hudi.hadoop.HoodieParquetInputFormat"}, {}),
+    ("Delta", {}, {"Parameters": {"spark.sql.sources.provider": "delta"}}),
+    ("RegexSerDe", serde("org.apache.hadoop.hive.serde2.RegexSerDe"), {}),
+    ("format", {}, {}),
+    ("is not a type", dict(PARQUET, broken=1), {}),
+])
+def test_other_formats_are_refused(server, glue, ns, reason, sd, more):
+    external(glue, ns, "t", "s3://warehouse/none", sd, "a:int" if "broken" not in sd else "a:nonsense<int", **more)
+    with pytest.raises(Exception, match=reason):
+        server.sql(f"SELECT * FROM glue_catalog.{ns}.t")
+
+
+def test_glue_views(server, glue, ns):
+    import base64
+    server.sql(f"CREATE TABLE glue_catalog.{ns}.o (id INT) USING iceberg; INSERT INTO glue_catalog.{ns}.o VALUES (1), (2)")
+    rep = {"Dialect": "SPARK", "DialectVersion": "3.5", "ViewOriginalText": "SELECT id + 1 AS n FROM o", "ViewExpandedText": f"SELECT id + 1 AS n FROM glue_catalog.{ns}.o"}
+    glue.CreateTable(DatabaseName=ns, TableInput={"Name": "v", "TableType": "VIRTUAL_VIEW", "ViewDefinition": {"Representations": [rep]}})
+    assert server.sql(f"SELECT SUM(n) FROM glue_catalog.{ns}.v") == [(5,)]
+    t = glue.GetTable(DatabaseName=ns, Name="v")["Table"]
+    assert t["IsMultiDialectView"] is True
+    athena = dict(rep, Dialect="ATHENA", DialectVersion="3")
+    body = {"Name": "v", "TableType": "VIRTUAL_VIEW", "ViewDefinition": {"Representations": [athena]}}
+    refused("InvalidInputException", glue.UpdateTable, DatabaseName=ns, TableInput=body)
+    refused("InvalidInputException", glue.UpdateTable, DatabaseName=ns, TableInput=body, ViewUpdateAction="REPLACE")
+    glue.UpdateTable(DatabaseName=ns, TableInput=body, ViewUpdateAction="ADD")
+    assert [r["Dialect"] for r in glue.GetTable(DatabaseName=ns, Name="v")["Table"]["ViewDefinition"]["Representations"]] == ["SPARK", "ATHENA"]
+    presto = base64.b64encode(json.dumps({"originalSql": "SELECT max(id) AS m FROM o", "catalog": "awsdatacatalog", "schema": ns}).encode()).decode()
+    glue.CreateTable(DatabaseName=ns, TableInput={"Name": "pv", "TableType": "VIRTUAL_VIEW", "ViewOriginalText": f"/* Presto View: {presto} */"})
+    assert server.sql(f"SELECT m FROM glue_catalog.{ns}.pv") == [(2,)]
+
+
+def test_view_over_files(server, glue, ns, files):
+    at = files("o/a.parquet", parquet([{"k": "x", "v": 1}, {"k": "y", "v": 2}]))
+    external(glue, ns, "o", at + "o", PARQUET, "k:string v:bigint")
+    server.sql(f"CREATE MATERIALIZED VIEW glue_catalog.{ns}.m AS SELECT k, SUM(v) AS total FROM glue_catalog.{ns}.o GROUP BY k; REFRESH MATERIALIZED VIEW glue_catalog.{ns}.m")
+    definition = glue.GetTable(DatabaseName=ns, Name="m")["Table"]["ViewDefinition"]
+    assert definition["SubObjectsStatistics"] == [{"SourceType": "HIVE_PARQUET"}] and definition["Representations"][0]["IsStale"] is False
+    assert server.sql(f"SELECT * FROM glue_catalog.{ns}.m ORDER BY k") == [("x", 1), ("y", 2)]
+    files("o/b.parquet", parquet([{"k": "x", "v": 10}]))
+    assert glue.GetTable(DatabaseName=ns, Name="m")["Table"]["ViewDefinition"]["Representations"][0]["IsStale"] is True
+    server.sql(f"REFRESH MATERIALIZED VIEW glue_catalog.{ns}.m")
+    props = dict(server.sql(f"SHOW TBLPROPERTIES glue_catalog.{ns}.m"))
+    assert props["lastRefreshType"] == "FULL" and "not an Iceberg table" in props["lastRefreshReason"], props
+    assert server.sql(f"SELECT * FROM glue_catalog.{ns}.m ORDER BY k") == [("x", 11), ("y", 2)]
+    server.sql(f"REFRESH MATERIALIZED VIEW glue_catalog.{ns}.m")
+    assert dict(server.sql(f"SHOW TBLPROPERTIES glue_catalog.{ns}.m"))["lastRefreshType"] == "NONE"

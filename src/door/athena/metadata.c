@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* metadata.c - GetDatabase, ListDatabases, GetTableMetadata, ListTableMetadata: the catalog as Athena shows it. */
 #include "door/athena/athena_int.h"
-#include "service/hive.h"
+#include "lake/lake.h"
 
 enum { SHOWN_ROWS_MAX = 100000, PATTERN_MAX = 256 };
 

@@ -4,7 +4,7 @@
  * Glue spells Iceberg's members in capitals (SourceId for source-id); types stay as the specification has them.  The words are turned and the
  * usual parsers read the result. */
 #include "door/glue/glue_int.h"
-#include "service/hive.h"
+#include "lake/lake.h"
 
 Str glue_parameter(const Json *input, const char *key) { return json_get_str(json_get(input, "Parameters"), key, (Str){0}); }
 

@@ -4,7 +4,7 @@
  * What Iceberg metadata says (columns, location, pointer, properties) is shown from there, whoever wrote it; what only Glue knows (owner, retention, own
  * parameters, comments of columns without a doc) from the relation's `extra`.  Metadata that cannot be read leaves columns out, not the table. */
 #include "door/glue/glue_int.h"
-#include "service/hive.h"
+#include "lake/lake.h"
 
 static Json *str_json(Arena *a, Str s) { return json_str(a, s); }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hive_type.c - Hive's type texts, as the Glue catalog has them, to Iceberg types and back. */
-#include "service/hive.h"
+#include "lake/lake.h"
 
 enum { TYPE_DEPTH_MAX = 64, TYPE_TEXT_MAX = 131072 };
 
