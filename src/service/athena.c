@@ -123,11 +123,6 @@ Status do_repair_table(Run *r, Rows *rows UNUSED, Error *err)
     return refuse(r, "MSCK REPAIR TABLE is for external tables; an Iceberg table knows its partitions", err);
 }
 
-Status do_unload(Run *r, Rows *rows UNUSED, Error *err)
-{
-    return refuse(r, "UNLOAD is not supported; use CREATE TABLE … WITH (table_type = 'ICEBERG') AS", err);
-}
-
 /* ---- SHOW ----------------------------------------------------------------------------------------------------------------- */
 
 const char *athena_column(const Run *r, const char *spark, const char *athena) { return r->ss->dialect == DIALECT_TRINO ? athena : spark; }

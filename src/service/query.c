@@ -19,8 +19,6 @@ Status do_query(Run *r, Rows *rows, Error *err)
     TRY(sql_bind_query(r->a, &b, r->st->query, err));
     prune_query(r, r->st->query);
     TRY(sql_print_query(r->a, &p, r->st->query, &sql, err));
-    if (r->ss->unload)
-        return unload_query(r, rows, sql, err);
     query_columns(rows, r->st->query);
     TRY(run_need_pg_catalog(r, sql, err));
     TRY(duck_query(r->c, sql, &rows->result, err));

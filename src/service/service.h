@@ -46,6 +46,7 @@ typedef struct Service {
     struct Scheduler *scheduler;      /* NULL in tools that only look */
     struct Watch *watch;              /* statement timeouts */
     struct Logs *logs;                /* CloudWatch Logs and notices */
+    struct Jobs *jobs;                /* Glue jobs: opened and closed by main/; NULL: none */
     struct Notices *notices;          /* runs told to the logs, the event list and the webhook */
     struct Guard *guard;              /* files of managed views: checked when changed, scrubbed */
 } Service;
@@ -92,9 +93,6 @@ NODISCARD Status session_parse(Session *ss, Arena *a, Str text, Batch **ret, siz
 int batch_nparams(const Batch *b);                       /* the highest $n of its first statement */
 /* Runs statement i of the batch; params may be NULL. rows_close ends it. */
 NODISCARD Status session_run(Session *ss, Batch *b, size_t i, const Value *params, size_t nparams, Rows **ret, Error *err);
-/* The rows of a batch of one query as a file below a place that holds nothing; rows_work tells how many and which file. E_EXISTS: it holds something. */
-typedef struct Unload { Str location, format, compression; } Unload;      /* format: PARQUET (or empty), JSON */
-NODISCARD Status session_unload(Session *ss, Batch *b, const Value *params, size_t nparams, const Unload *u, Rows **ret, Error *err);
 /* Columns and parameter types of a batch of one statement, without running it. types: in and out, DT_INVALID is inferred. */
 /* The columns of a cursor that a statement declared. E_NOT_FOUND. */
 NODISCARD Status session_cursor_columns(Session *ss, Arena *a, Str name, RowColumns *ret, Error *err);

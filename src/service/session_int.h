@@ -19,7 +19,6 @@ struct Session {
     DuckConn *conn;                   /* of the statement that runs now */
     int cancelled;
     struct SqlCursor *cursors;        /* DECLAREd */
-    const Unload *unload;             /* where the query that runs now writes its rows; NULL: it answers them */
     struct PgObjects *pg_objects;     /* read for pg_catalog, NULL: nothing yet */
     struct { Notice *p; size_t n, cap; } notices;
     size_t notices_read;
@@ -109,7 +108,6 @@ NODISCARD Status run_ask(Run *r, Action action, const char *api, const CatRelati
 typedef Status (*StmtHandler)(Run *r, Rows *rows, Error *err);
 NODISCARD Status watched(Run *r, Rows *rows, StmtHandler work, Error *err);       /* under the statement's timeout, errors in the dialect's words */
 NODISCARD Status do_query(Run *r, Rows *rows, Error *err);
-NODISCARD Status unload_query(Run *r, Rows *rows, Str sql, Error *err);                      /* unload.c */
 NODISCARD Status do_insert(Run *r, Rows *rows, Error *err);
 NODISCARD Status do_delete(Run *r, Rows *rows, Error *err);
 NODISCARD Status do_update(Run *r, Rows *rows, Error *err);

@@ -3,7 +3,8 @@
  *
  * The engine writes below the store's scratch folder; the store adopts the finished file, so the object is there whole or not at all.  The place must be
  * empty and the caller's to write: asked before the query runs and again before the file is published. */
-#include "service/session_int.h"
+#include "service/athena.h"
+#include "service/prune.h"
 
 #include <unistd.h>
 
@@ -16,11 +17,11 @@ static Status place_allowed(Run *r, const Location *at, Str key, Error *err)
 }
 
 /* Where the file goes: below a folder that holds nothing. */
-static Status find_place(Run *r, const Unload *u, Location *at, Str *key, Error *err)
+static Status find_place(Run *r, Location *at, Str *key, Error *err)
 {
     ListResult found = {0};
 
-    TRY(store_parse_location(r->a, u->location, at, err));
+    TRY(store_parse_location(r->a, r->st->location, at, err));
     if (at->file)
         return FAIL(err, E_INVALID, "UNLOAD writes to s3:// alone");
     Str folder = !at->key.n || str_ends(at->key, S("/")) ? at->key : str_cat(r->a, at->key, S("/"));
@@ -29,27 +30,38 @@ static Status find_place(Run *r, const Unload *u, Location *at, Str *key, Error 
     ListQuery q = { .bucket = at->bucket, .prefix = folder, .max = 1 };
     TRY(store_list(r->svc->store, r->a, &q, &found, err));
     if (found.objects.n)
-        return FAIL(err, E_EXISTS, "HIVE_PATH_ALREADY_EXISTS: Target directory '" STR_FMT "' already holds objects: UNLOAD needs an empty one", STR_ARG(u->location));
+        return FAIL(err, E_EXISTS, "HIVE_PATH_ALREADY_EXISTS: Target directory '" STR_FMT "' already holds objects: UNLOAD needs an empty one", STR_ARG(r->st->location));
     return OK;
 }
 
-static Status format_options(const Unload *u, StrBuf *b, Error *err)
+static Status format_options(const Stmt *st, StrBuf *b, Error *err)
 {
     static const struct { const char *name, *parquet, *json; } codecs[] = {
         { "", "gzip", "gzip" }, { "GZIP", "gzip", "gzip" }, { "SNAPPY", "snappy", NULL }, { "ZSTD", "zstd", "zstd" }, { "NONE", "uncompressed", "none" },
     };
-    bool json = str_ieq(u->format, S("JSON"));
+    Str format = props_get(&st->props, S("format"), (Str){0}), compression = props_get(&st->props, S("compression"), (Str){0});
+    bool json = str_ieq(format, S("JSON"));
 
-    if (!json && u->format.n && !str_ieq(u->format, S("PARQUET")))
-        return FAIL(err, E_UNSUPPORTED, "UNLOAD writes PARQUET and JSON, not '" STR_FMT "'", STR_ARG(u->format));
+    if (!json && format.n && !str_ieq(format, S("PARQUET")))
+        return FAIL(err, E_UNSUPPORTED, "UNLOAD writes PARQUET and JSON, not '" STR_FMT "'", STR_ARG(format));
     for (size_t i = 0; i < COUNT_OF(codecs); i++) {
         const char *codec = json ? codecs[i].json : codecs[i].parquet;
-        if (!codec || !str_ieq(u->compression, str_c(codecs[i].name)))
+        if (!codec || !str_ieq(compression, str_c(codecs[i].name)))
             continue;
         sb_fmt(b, "(FORMAT %s, COMPRESSION %s)", json ? "json" : "parquet", codec);
         return OK;
     }
-    return FAIL(err, E_UNSUPPORTED, "UNLOAD cannot compress %s with '" STR_FMT "'", json ? "JSON" : "PARQUET", STR_ARG(u->compression));
+    return FAIL(err, E_UNSUPPORTED, "UNLOAD cannot compress %s with '" STR_FMT "'", json ? "JSON" : "PARQUET", STR_ARG(compression));
+}
+
+static Status check_options(const Stmt *st, Error *err)
+{
+    if (st->column_names.n)
+        return FAIL(err, E_UNSUPPORTED, "UNLOAD does not split its rows by partitioned_by");
+    for (size_t i = 0; i < st->props.n; i++)
+        if (!str_eq(st->props.p[i].key, S("format")) && !str_eq(st->props.p[i].key, S("compression")))
+            return FAIL(err, E_UNSUPPORTED, "UNLOAD option '" STR_FMT "' is not supported: format and compression are", STR_ARG(st->props.p[i].key));
+    return OK;
 }
 
 /* SELECT of the query's columns by the names that the user sees. */
@@ -73,18 +85,18 @@ static Status named_columns(Run *r, const BoundColumns *cols, StrBuf *b, Error *
     return OK;
 }
 
-static Status copy_sql(Run *r, const Unload *u, const Query *q, Str sql, Str path, Str *ret, Error *err)
+static Status copy_sql(Run *r, Str sql, Str path, Str *ret, Error *err)
 {
     StrBuf b = sb_new(r->a);
 
     sb_addc(&b, "COPY (SELECT ");
-    TRY(named_columns(r, &q->columns, &b, err));
+    TRY(named_columns(r, &r->st->query->columns, &b, err));
     sb_addc(&b, " FROM (");
     sb_add(&b, sql);
     sb_addc(&b, ") q) TO ");
     sql_lit(&b, path);
     sb_byte(&b, ' ');
-    TRY(format_options(u, &b, err));
+    TRY(format_options(r->st, &b, err));
     *ret = sb_str(&b);
     return OK;
 }
@@ -103,30 +115,26 @@ static Status write_and_adopt(Run *r, const Location *at, Str key, Str path, Str
     return OK;
 }
 
-Status unload_query(Run *r, Rows *rows, Str sql, Error *err)
+Status do_unload(Run *r, Rows *rows, Error *err)
 {
-    const Unload *u = r->ss->unload;
     Str path = str_fmt(r->a, STR_FMT "/unload-" STR_FMT, STR_ARG(store_scratch(r->svc->store)), STR_ARG(uuid_v4(r->a)));
+    Printer p = run_printer(r);
+    Binder b;
     Location at;
-    Str key, copy;
+    Str key, sql, copy;
     int64_t n = 0;
 
-    TRY(find_place(r, u, &at, &key, err));
-    TRY(copy_sql(r, u, r->st->query, sql, path, &copy, err));
+    TRY(check_options(r->st, err));
+    TRY(find_place(r, &at, &key, err));
+    run_binder(r, &b);
+    TRY(sql_bind_query(r->a, &b, r->st->query, err));
+    prune_query(r, r->st->query);
+    TRY(sql_print_query(r->a, &p, r->st->query, &sql, err));
+    TRY(copy_sql(r, sql, path, &copy, err));
     Status s = write_and_adopt(r, &at, key, path, copy, &n, err);
     if (s != OK)
         (void)!unlink(path.p);
     rows_command(rows, "UNLOAD");
     rows->changed = n;
-    return s;
-}
-
-Status session_unload(Session *ss, Batch *b, const Value *params, size_t nparams, const Unload *u, Rows **ret, Error *err)
-{
-    if (b->stmts.n != 1 || b->stmts.p[0]->kind != ST_QUERY)
-        return FAIL(err, E_SYNTAX, "UNLOAD takes one query");
-    ss->unload = u;
-    Status s = session_run(ss, b, 0, params, nparams, ret, err);
-    ss->unload = NULL;
     return s;
 }
