@@ -2,7 +2,7 @@
 /* fuzz_athena.c - any bytes to the Athena door's own parsers. The first byte chooses: 'c' lines of a result file, 'x' patterns (before and after a newline),
  * else the text of a statement.
  *
- * Cells written again as CSV give the same cells; what PREPARE, EXECUTE and UNLOAD take out of a text lies in it. */
+ * Cells written again as CSV give the same cells; what PREPARE and EXECUTE take out of a text lies in it. */
 #include "door/athena/athena_int.h"
 
 #include <stdlib.h>
@@ -46,7 +46,6 @@ static void inside(Str text, Str part)
 
 static void statement(Arena *a, Str text)
 {
-    UnloadText u;
     Prep p;
     Error err = {0};
 
@@ -58,8 +57,6 @@ static void statement(Arena *a, Str text)
     } else if (!err.message[0]) {
         abort();
     }
-    if (unload_parse(a, text, &u, &err) == OK)
-        inside(text, u.query);
 }
 
 static void pattern(Str text)

@@ -90,7 +90,6 @@ typedef struct AthStmt {
     Str what;                         /* of SHOW and DESCRIBE */
     OutKind out;
     int nparams;
-    int unload;                       /* UNLOAD (query) TO place */
     int door;                         /* a PrepKind: PREPARE, EXECUTE, DEALLOCATE are carried out here */
 } AthStmt;
 /* E_SYNTAX as Athena refuses it. */
@@ -102,9 +101,6 @@ bool stmt_pads(const AthStmt *st);                                  /* cells are
 typedef enum { PREP_NONE, PREP_PREPARE, PREP_EXECUTE, PREP_DEALLOCATE } PrepKind;
 typedef struct Prep { PrepKind kind; Str name, query; StrVec params; } Prep;
 NODISCARD Status prep_parse(Arena *a, Str text, Prep *ret, Error *err);
-/* UNLOAD (query) TO 'place' [WITH (…)]. `query` empty: it is none. */
-typedef struct UnloadText { Str query; Unload to; } UnloadText;
-NODISCARD Status unload_parse(Arena *a, Str text, UnloadText *ret, Error *err);
 NODISCARD Status prep_find(Service *svc, Arena *a, Str workgroup, Str name, Json **ret, Error *err);
 NODISCARD Status prep_store(Service *svc, Arena *a, Str workgroup, Str name, Str query, Str description, Error *err);
 

@@ -258,21 +258,15 @@ static Status run_statement(Running *r, Error *err)
 {
     int64_t begun = clock_mono_us();
     Value *params = NULL;
-    UnloadText unload = {0};
     Batch *b;
     size_t n;
 
-    if (r->x->stmt.unload)
-        TRY(unload_parse(r->a, r->x->text, &unload, err));
-    TRY(session_parse(r->ss, r->a, r->x->stmt.unload ? unload.query : r->x->text, &b, &n, err));
+    TRY(session_parse(r->ss, r->a, r->x->text, &b, &n, err));
     if (n != 1)
         return FAIL(err, E_SYNTAX, "Only one sql statement is allowed");
     TRY(parameters(r, (size_t)batch_nparams(b), &params, err));
     r->end->plan_ms = (clock_mono_us() - begun) / 1000;
-    if (r->x->stmt.unload)
-        TRY(session_unload(r->ss, b, params, r->x->params.n, &unload.to, &r->rows, err));
-    else
-        TRY(session_run(r->ss, b, 0, params, r->x->params.n, &r->rows, err));
+    TRY(session_run(r->ss, b, 0, params, r->x->params.n, &r->rows, err));
     return scan_limit(r, err);
 }
 

@@ -242,7 +242,7 @@ static void reuse_key(Start *s)
 {
     Json *v = json_object(s->a), *params = json_array(s->a);
 
-    if (s->stmt.kind != ST_QUERY || s->stmt.unload)
+    if (s->stmt.kind != ST_QUERY)
         return;
     for vec_each(Str, p, &s->params)
         json_push(s->a, params, json_str(s->a, *p));

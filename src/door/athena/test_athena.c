@@ -119,23 +119,6 @@ static void prepared(void **state)
     assert_int_equal(prep_parse(arena, S("EXECUTE p1 p2"), &p, &err), E_SYNTAX);
 }
 
-static void unloads(void **state)
-{
-    UnloadText u;
-    Error err;
-    (void)state;
-    assert_int_equal(unload_parse(arena, S("SELECT 1"), &u, &err), OK);
-    assert_int_equal(u.query.n, 0);
-    assert_int_equal(unload_parse(arena, S("unload (select ')', f(1) -- )\n from \"t)\") to 's3://b/it''s' with (format = 'PARQUET', compression='ZSTD');"), &u, &err), OK);
-    assert_str(u.query, "select ')', f(1) -- )\n from \"t)\"");
-    assert_str(u.to.location, "s3://b/it's");
-    assert_str(u.to.format, "PARQUET");
-    assert_str(u.to.compression, "ZSTD");
-    assert_int_equal(unload_parse(arena, S("UNLOAD (SELECT 1) TO 's3://b/x' WITH (partitioned_by = ARRAY['a', 'b'])"), &u, &err), E_UNSUPPORTED);
-    assert_int_equal(unload_parse(arena, S("UNLOAD (SELECT 1 TO 's3://b/x'"), &u, &err), E_SYNTAX);
-    assert_int_equal(unload_parse(arena, S("UNLOAD (SELECT 1) TO 's3://b/x' x"), &u, &err), E_SYNTAX);
-}
-
 static void patterns(void **state)
 {
     Error err;
@@ -169,7 +152,7 @@ static void types(void **state)
 static void statements(void **state)
 {
     static const struct { const char *sql, *type, *sub; OutKind out; } cases[] = {
-        { "SELECT 1", "DML", "SELECT", OUT_CSV }, { "INSERT INTO t SELECT 1", "DML", "INSERT", OUT_NONE }, { "CREATE TABLE t AS SELECT 1 AS x", "DML", "CREATE_TABLE_AS_SELECT", OUT_NONE },
+        { "SELECT 1", "DML", "SELECT", OUT_CSV }, { "INSERT INTO t SELECT 1", "DML", "INSERT", OUT_NONE }, { "CREATE TABLE t WITH (table_type = 'ICEBERG', is_external = false, location = 's3://b/t') AS SELECT 1 AS x", "DML", "CREATE_TABLE_AS_SELECT", OUT_NONE },
         { "DROP TABLE t", "DDL", "DROP_TABLE", OUT_TXT }, { "CREATE DATABASE d", "DDL", "CREATE_DATABASE", OUT_TXT }, { "SHOW TABLES", "UTILITY", "SHOW_TABLES", OUT_TXT },
     };
     AthStmt st;
@@ -198,7 +181,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(reals, setup, teardown), cmocka_unit_test_setup_teardown(numbers_and_times, setup, teardown),
         cmocka_unit_test_setup_teardown(nested, setup, teardown), cmocka_unit_test_setup_teardown(lines_round_trip, setup, teardown),
         cmocka_unit_test_setup_teardown(prepared, setup, teardown), cmocka_unit_test_setup_teardown(patterns, setup, teardown),
-        cmocka_unit_test_setup_teardown(unloads, setup, teardown),
         cmocka_unit_test_setup_teardown(types, setup, teardown), cmocka_unit_test_setup_teardown(statements, setup, teardown),
         cmocka_unit_test_setup_teardown(service_is_whole, setup, teardown),
     };
