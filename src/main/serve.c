@@ -7,6 +7,7 @@
 #include "door/pg/pgdoor.h"
 #include "door/rest/restdoor.h"
 #include "door/s3/s3door.h"
+#include "jobs/jobs.h"
 #include "main/main_int.h"
 #include "main/wire.h"
 
@@ -140,6 +141,39 @@ static Status announce(Server *s, Error *err)
     return OK;
 }
 
+/* ---- jobs -------------------------------------------------------------------------------------------------------------------- */
+
+/* "2GB", "512MB", bytes. */
+static bool bytes_of(Str text, int64_t *ret)
+{
+    static const struct { const char *unit; int64_t factor; } units[] = { { "GB", 1LL << 30 }, { "MB", 1LL << 20 }, { "KB", 1LL << 10 }, { "B", 1 }, { "", 1 } };
+
+    for (size_t i = 0; i < COUNT_OF(units); i++)
+        if (str_ends(text, str_c(units[i].unit))) {
+            int64_t n;
+            if (!str_to_i64(str_trim(str_sub(text, 0, text.n - strlen(units[i].unit))), &n) || n < 0 || n > INT64_MAX / units[i].factor)
+                return false;
+            *ret = n * units[i].factor;
+            return true;
+        }
+    return false;
+}
+
+static Status open_jobs(Server *s, Error *err)
+{
+    JobsOptions o = { .spark_home = config_get(s->config, "glue.spark_home"), .python = config_get(s->config, "glue.python"), .user = config_get(s->config, "glue.job_user"),
+                      .mode = config_get(s->config, "glue.jobs") };
+
+    if (!bytes_of(config_get(s->config, "glue.job_memory"), &o.memory_bytes))
+        return FAIL(err, E_INVALID, "glue.job_memory is a size such as 2GB, not '" STR_FMT "'", STR_ARG(config_get(s->config, "glue.job_memory")));
+    return jobs_open(s->svc, &o, &s->svc->jobs, err);
+}
+
+static void reach_jobs(Server *s)
+{
+    jobs_reach(s->svc->jobs, url_of(s, "lake", "http", http_server_port(s->lake_http)), url_of(s, "sql", "postgres", pgdoor_port(s->pg)));
+}
+
 /* ---- life --------------------------------------------------------------------------------------------------------------------- */
 
 static Status open_all(Server *s, Error *err)
@@ -149,11 +183,13 @@ static Status open_all(Server *s, Error *err)
     config_service(s->config, &o);
     TRY(service_open(&o, &s->svc, err));
     s->wire = (PgWire){ .svc = s->svc, .trust_local = config_on(s->config, "sql.trust_local") };
+    TRY(open_jobs(s, err));
     TRY(lake_open_door(&s->lake, s->svc, str_eq(config_get(s->config, "auth.iceberg"), S("off")), err));
     TRY(service_start(s->svc, err));
     TRY(open_door(s, "lake", open_lake, err));
     TRY(open_door(s, "sql", open_sql, err));
     TRY(open_door(s, "manage", open_manage, err));
+    reach_jobs(s);
     return announce(s, err);
 }
 
@@ -164,6 +200,8 @@ static void close_all(Server *s)
     if (s->lake_http)
         http_server_stop(s->lake_http, 3);
     manage_close(s->manage);
+    if (s->svc)
+        jobs_close(s->svc->jobs);
     lake_close_door(&s->lake);
     service_close(s->svc);
 }

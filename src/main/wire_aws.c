@@ -11,8 +11,7 @@
 
 typedef Status (*OpenDoor)(Service *svc, AwsMount *ret, Error *err);
 
-/* Jobs are not there yet. */
-static Status open_glue(Service *svc, AwsMount *ret, Error *err) { return glue_open(svc, NULL, ret, err); }
+static Status open_glue(Service *svc, AwsMount *ret, Error *err) { return glue_open(svc, svc->jobs, ret, err); }
 
 /* One line a service. */
 static const OpenDoor doors[] = {

@@ -83,11 +83,19 @@ static Str token(AwsCall *c, char way, int64_t time_ms, int64_t id)
     return str_fmt(c->a, "%c/%0*lld%0*lld", way, TIME_DIGITS, (long long)time_ms, ID_DIGITS, (long long)id);
 }
 
+/* Zeros in front, then a number. */
+static bool padded(Str s, int64_t *ret)
+{
+    while (s.n > 1 && s.p[0] == '0')
+        s = str_from(s, 1);
+    return str_to_i64(s, ret) && *ret >= 0;
+}
+
 static Status token_parse(Str t, LogQuery *q, Error *err)
 {
     bool form = t.n == 2 + TIME_DIGITS + ID_DIGITS && (t.p[0] == 'f' || t.p[0] == 'b') && t.p[1] == '/';
 
-    if (!form || !str_to_i64(str_sub(t, 2, 2 + TIME_DIGITS), &q->after_time_ms) || !str_to_i64(str_from(t, 2 + TIME_DIGITS), &q->after_id) || q->after_id < 0 || q->after_time_ms < 0)
+    if (!form || !padded(str_sub(t, 2, 2 + TIME_DIGITS), &q->after_time_ms) || !padded(str_from(t, 2 + TIME_DIGITS), &q->after_id))
         return LOGS_BAD(err, "The specified nextToken is invalid.");
     q->backward = t.p[0] == 'b';
     return OK;
