@@ -202,7 +202,7 @@ TableRef *p_table_name(Parser *p)
 
     p_name(p, &t->name);
     as_of(p, &t->as_of);
-    return t;
+    return p_trino(p) && !p->status ? p_metadata_table(p, t) : t;
 }
 
 static TableRef *function(Parser *p)

@@ -180,6 +180,7 @@ Select *p_select(Parser *p);                                  /* parse_select.c 
 void p_ctes(Parser *p, Query *q);                             /* WITH …, when it stands here */
 TableRef *p_from(Parser *p);                                  /* after FROM: the whole list */
 TableRef *p_table_name(Parser *p);
+TableRef *p_metadata_table(Parser *p, TableRef *t);           /* parse_trino_meta.c: "t$files" as a query; others stay */
 TableRef *p_table_primary(Parser *p);                         /* a table with its alias, no join */
 void p_values_rows(Parser *p, Query *q);
 bool p_alias(Parser *p, Str *ret);                            /* [AS] alias */

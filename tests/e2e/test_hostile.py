@@ -192,7 +192,7 @@ class Attack:
         assert sorted(p.name for p in self.folder.iterdir()) == ["canary.csv", "canary.json", "canary.parquet"]
 
 
-@pytest.fixture(params=["spark", "materialize"])
+@pytest.fixture(params=["spark", "materialize", "athena"])
 def attack(request, server, ns, tmp_path):
     folder = tmp_path / "secret"
     folder.mkdir()
