@@ -71,17 +71,22 @@ static Relation *relation_new(int64_t id)
 static void relation_free(Relation *r)
 {
     arena_destroy(r->view_arena);
-    arena_destroy(r->error_arena);
+    free(r->error);
     free(r->readers.p);
     arena_destroy(r->a);
 }
 
-void relation_error(Live *l, Relation *r, const char *message)
+void relation_error(Live *l, Relation *r, const Error *why)
 {
+    Error *e = why ? malloc(sizeof *e) : NULL;
+
+    if (why && !e)
+        abort();
+    if (why)
+        *e = *why;
     pthread_mutex_lock(&l->lock);
-    arena_destroy(r->error_arena);
-    r->error_arena = message ? arena_create() : NULL;
-    r->error = message ? str_dup(r->error_arena, str_c(message)) : (Str){0};
+    free(r->error);
+    r->error = e;
     pthread_mutex_unlock(&l->lock);
 }
 
@@ -341,9 +346,10 @@ Status live_relation_sql(Live *l, Arena *a, int64_t id, Str *ret, Error *err)
     const Relation *r = live_find(l, id);
     if (!r)
         s = FAIL(err, E_NOT_FOUND, "relation %lld does not exist", (long long)id);
-    else if (r->error.n)
-        s = FAIL(err, E_INVALID, STR_FMT, STR_ARG(r->error));
-    else
+    else if (r->error) {
+        *err = *r->error;
+        s = err->code;
+    } else
         *ret = str_fmt(a, "(SELECT " STR_FMT " FROM " STR_FMT ")", STR_ARG(live_columns_sql(a, &r->cols, "")), STR_ARG(live_table(a, id)));
     pthread_mutex_unlock(&l->lock);
     return s;
@@ -368,7 +374,7 @@ Status live_view_state(Live *l, Arena *a, int64_t id, LiveViewState *ret, Error 
     pthread_mutex_lock(&l->lock);
     const Relation *r = live_find(l, id);
     if (r && r->view)
-        *ret = (LiveViewState){ .kept = str_dup(a, ivm_reason(r->view)), .error = str_dup(a, r->error), .ticks = r->ticks, .rows_changed = r->rows_changed, .us = r->us };
+        *ret = (LiveViewState){ .kept = str_dup(a, ivm_reason(r->view)), .error = r->error ? str_dup(a, str_c(r->error->message)) : (Str){0}, .ticks = r->ticks, .rows_changed = r->rows_changed, .us = r->us };
     else
         s = FAIL(err, E_NOT_FOUND, "view %lld does not exist", (long long)id);
     pthread_mutex_unlock(&l->lock);
@@ -389,7 +395,7 @@ LiveCounts live_counts(Live *l)
     LiveCounts c = l->counts;
     c.broken = 0;
     for (size_t i = 0; i < l->rels.n; i++)
-        c.broken += l->rels.p[i]->error.n > 0;
+        c.broken += l->rels.p[i]->error != NULL;
     pthread_mutex_unlock(&l->lock);
     return c;
 }

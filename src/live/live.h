@@ -37,7 +37,7 @@ NODISCARD Status live_view_add(Live *l, int64_t id, Arena *owned, IvmView *view,
 Str live_source_id(Arena *a, int64_t id);                                      /* "live:12" */
 /* Drops relations together; E_CONFLICT when a view that stays reads one of them. */
 NODISCARD Status live_drop(Live *l, const int64_t *ids, size_t n, Error *err);
-/* The engine's text of a relation's rows, for a printer: (SELECT …). E_INVALID with the view's own error when it has one. */
+/* The engine's text of a relation's rows, for a printer: (SELECT …). With the view's own error when it has one. */
 NODISCARD Status live_relation_sql(Live *l, Arena *a, int64_t id, Str *ret, Error *err);
 NODISCARD Status live_row_count(Live *l, int64_t id, int64_t *ret, Error *err);
 /* How a view is kept: ivm_reason's line, and its error if it has one. */

@@ -34,8 +34,7 @@ typedef struct Relation {
     IvmView *view;                    /* NULL: a table */
     Arena *view_arena;
     struct { int64_t *p; size_t n, cap; } sources;
-    Str error;                        /* of a view that is left out; in error_arena */
-    Arena *error_arena;
+    Error *error;                     /* of a view that is left out; heap; NULL: it is well */
     int64_t ticks, rows_changed, us;
     struct { LogReader *p; size_t n, cap; } readers;  /* of its change log */
 } Relation;
@@ -95,7 +94,7 @@ void live_unlead(Live *l);
 Str live_columns_sql(Arena *a, const LiveColumns *cols, const char *prefix);
 Str live_table(Arena *a, int64_t id);                 /* live.r12 */
 Str live_log_table(Arena *a, int64_t id);
-void relation_error(Live *l, Relation *r, const char *message);     /* NULL: none any more */
+void relation_error(Live *l, Relation *r, const Error *why);        /* NULL: none any more */
 
 /* live_tick.c: as the leader. Fills t->t. */
 NODISCARD Status tick_run(Tick *t, Error *err);

@@ -179,13 +179,13 @@ static void skip_readers(Tick *t)
 }
 
 /* Errors of views after a tick: those that failed have one, those that were made anew have none any more. */
-static void settle(Tick *t, const char *why)
+static void settle(Tick *t, const Error *why)
 {
     for (size_t i = 0; i < t->skipped.n; i++)
-        if (!t->skipped.p[i]->error.n)
+        if (!t->skipped.p[i]->error)
             relation_error(t->l, t->skipped.p[i], why);
     for (size_t i = 0; i < t->deltas.n; i++)
-        if (t->deltas.p[i].rel->error.n)
+        if (t->deltas.p[i].rel->error)
             relation_error(t->l, t->deltas.p[i].rel, NULL);
 }
 
@@ -224,7 +224,7 @@ Status tick_run(Tick *t, Error *err)
         s = attempt(t, &failed, err);
     }
     TRY(s);
-    settle(t, why.message);
+    settle(t, &why);
     count(t, clock_mono_us() - begun);
     watch_publish(t);
     drop_stages(t);

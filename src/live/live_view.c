@@ -157,7 +157,7 @@ static bool source_broken(Tick *t, const Relation *r)
 {
     for (size_t i = 0; i < r->sources.n; i++) {
         const Relation *s = live_find(t->l, r->sources.p[i]);
-        if (s->error.n && !tick_delta(t, s->id))
+        if (s->error && !tick_delta(t, s->id))
             return true;
     }
     return false;
@@ -169,11 +169,11 @@ Status tick_view(Tick *t, Relation *r, Error *err)
 
     if (r != t->fill && !has_change(t, r))
         return OK;
-    if (r->error.n && source_broken(t, r))
+    if (r->error && source_broken(t, r))
         return OK;
     IvmChange *changes = arena_array(t->a, IvmChange, r->sources.n + 1);
     TRY(source_states(t, r, changes, err));
-    bool whole = r == t->fill || r->error.n || ivm_shape(r->view) == IVM_FULL_ONLY;
+    bool whole = r == t->fill || r->error || ivm_shape(r->view) == IVM_FULL_ONLY;
     Status s = whole ? recompute(t, r, err) : incremental(t, r, changes, err);
     r->us += clock_mono_us() - begun;
     return s;

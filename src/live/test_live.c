@@ -332,11 +332,11 @@ static void test_broken_view_heals(void **state UNUSED)
     assert_true(add_view(&w, S("SELECT SUM(a div b) AS q FROM t"), LIVE_FILL));
     assert_true(add_view(&w, S("SELECT COUNT(*) AS n FROM t"), LIVE_FILL));
     insert(&w, 1, "SELECT 1, 0");                                         /* the write succeeds, the view has an error */
-    assert_int_equal(live_relation_sql(w.live, a, FIRST_VIEW, &sql, &err), E_INVALID);
+    assert_int_equal(live_relation_sql(w.live, a, FIRST_VIEW, &sql, &err), E_DIVISION);
     assert_int_equal(scalar(&w, "SELECT n", FIRST_VIEW + 1), 2);
     assert_int_equal(live_counts(w.live).broken, 1);
     insert(&w, 1, "SELECT 4, 2");
-    assert_int_equal(live_relation_sql(w.live, a, FIRST_VIEW, &sql, &err), E_INVALID);
+    assert_int_equal(live_relation_sql(w.live, a, FIRST_VIEW, &sql, &err), E_DIVISION);
     delete_where(&w, 1, "b = 0");
     assert_int_equal(scalar(&w, "SELECT q", FIRST_VIEW), 4);
     close_world(&w);

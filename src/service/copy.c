@@ -114,7 +114,7 @@ static Status copy_select(struct CopyIn *in, Str *ret, Error *err)
         for (size_t k = 0; k < in->ncols; k++)
             if (in->columns[k] == (ptrdiff_t)i)
                 from = (ptrdiff_t)k;
-        Str value = from >= 0 ? str_fmt(a, "f%td", from) : S("NULL");
+        Str value = from >= 0 ? str_fmt(a, "f%td", from) : dml_default_text(&in->dml, i);
         if (c->type.kind == DT_BINARY && from >= 0)    /* \xDEADBEEF */
             value = str_fmt(a, "CASE WHEN starts_with(" STR_FMT ", '\\x') THEN unhex(substr(" STR_FMT ", 3)) ELSE encode(" STR_FMT ") END", STR_ARG(value), STR_ARG(value), STR_ARG(value));
         sb_fmt(&b, "%sCAST(" STR_FMT " AS " STR_FMT ") AS ", i ? ", " : "", STR_ARG(value), STR_ARG(data_type_sql(a, &c->type)));

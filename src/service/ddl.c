@@ -3,6 +3,7 @@
  *
  * The verbs of tables.h do the work; here statements become schemas, specs and updates. */
 #include "service/ddl_int.h"
+#include "service/live_sql.h"
 
 SvcCall ddl_call(Run *r, SvcCtx *ctx, const char *api)
 {
@@ -193,7 +194,12 @@ Status do_create_table(Run *r, Rows *rows, Error *err)
     int64_t n = 0;
     Name name;
 
+    LiveDone live;
+
     rows_command(rows, "CREATE TABLE");
+    TRY(live_create_table(r, &live, err));
+    if (live.done)
+        return OK;
     TRY(check_provider(r->st, err));
     TRY(name_resolve(r, &r->st->name, &name, err));
     bool there = table_exists(r, &name);
@@ -310,7 +316,12 @@ Status do_drop_table(Run *r, Rows *rows, Error *err)
     CatRelation rel;
     Name n;
 
+    LiveDone live;
+
     rows_command(rows, "DROP TABLE");
+    TRY(live_drop_object(r, OBJ_TABLE, &live, err));
+    if (live.done)
+        return OK;
     TRY(name_resolve(r, &r->st->name, &n, err));
     Status s = cat_relation_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, n.name, &rel, err);
     if (s == OK && rel.kind == REL_VIEW)

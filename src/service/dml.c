@@ -30,7 +30,12 @@ static bool reads_target(const Stmt *st) { return st->kind == ST_DELETE || st->k
 
 Status dml_open(Dml *d, Run *r, const char *api, Error *err)
 {
+    int live;
+
     *d = (Dml){ .r = r };
+    TRY(dml_live_open(d, api, &live, err));
+    if (live)
+        return OK;
     TRY(open_table(r, &r->st->name, &d->name, &d->table, err));
     TRY(cat_intact_check(&d->table.relation, err));
     if (d->name.metadata_table.n)
@@ -48,6 +53,8 @@ Status dml_open(Dml *d, Run *r, const char *api, Error *err)
 Status dml_commit(Dml *d, Error *err)
 {
     LakeTable next;
+    if (d->live)
+        return dml_live_commit(d, err);
     bool anything = d->change.add_data.n || d->change.add_deletes.n || d->change.remove_data.n || d->change.remove_deletes.n || d->change.replace_all;
 
     if (!anything)
@@ -62,7 +69,7 @@ Status dml_commit(Dml *d, Error *err)
     return s;
 }
 
-Status dml_write(Dml *d, Str sql, int64_t *rows, Error *err)
+static Status write_files(Dml *d, Str sql, int64_t *rows, Error *err)
 {
     LakeWrite w = { .table = &d->table, .schema = ice_current_schema(d->table.meta), .validate_required = 1,
                     .hidden = d->lineage ? dml_lineage_fields(d) : NULL };
@@ -74,6 +81,11 @@ Status dml_write(Dml *d, Str sql, int64_t *rows, Error *err)
         vec_push(d->r->a, &d->change.add_data, files.p[i].file);
     }
     return OK;
+}
+
+Status dml_write(Dml *d, Str sql, int64_t *rows, Error *err)
+{
+    return d->live ? dml_live_write(d, sql, rows, err) : write_files(d, sql, rows, err);
 }
 
 void dml_tag(Rows *rows, const char *tag, int64_t n)
@@ -131,13 +143,24 @@ Expr *dml_null(Arena *a)
     return e;
 }
 
+Str dml_default_text(Dml *d, size_t col)
+{
+    if (d->live && d->live->columns.p[col].default_.n)
+        return sql_lit_str(d->r->a, d->live->columns.p[col].default_);
+    return S("NULL");
+}
+
 /* The value of a column that the statement leaves out: its write default (v3), else null. */
 Status dml_default(Dml *d, size_t col, Expr **ret, Error *err)
 {
-    const IceField *f = &ice_current_schema(d->table.meta)->fields.p[col];
     Arena *a = d->r->a;
     IceValue v;
 
+    if (d->live) {
+        *ret = dml_live_default(d, col);
+        return OK;
+    }
+    const IceField *f = &ice_current_schema(d->table.meta)->fields.p[col];
     *ret = dml_null(a);
     if (!f->write_default || f->write_default->kind == JSON_NULL || f->type->fields.n)
         return OK;
@@ -179,13 +202,21 @@ static const IceSnapshot *target_snapshot(const Dml *d)
     return ref ? ice_snapshot(d->table.meta, ref->snapshot_id) : NULL;
 }
 
-static Status target_scan(Dml *d, Str *ret, Error *err)
+static Status lake_target(Dml *d, Str *ret, Error *err)
 {
     LakeScan scan = { .snapshot = target_snapshot(d), .schema = ice_current_schema(d->table.meta), .hidden = dml_lineage_fields(d), .positions = 1 };
     LakeRelation rel;
 
     TRY(lake_scan(d->r->svc->lake, d->r->a, d->r->c, &d->table, &scan, &rel, err));
     *ret = str_fmt(d->r->a, "(" STR_FMT ")", STR_ARG(rel.sql));
+    return OK;
+}
+
+static Status target_scan(Dml *d, Str *ret, Error *err)
+{
+    if (!d->live)
+        return lake_target(d, ret, err);
+    *ret = dml_live_target(d);
     return OK;
 }
 
@@ -245,6 +276,8 @@ Status dml_delete_hits(Dml *d, Str sql, const char *op, int64_t *n, Error *err)
     Run *r = d->r;
     bool has;
 
+    if (d->live)
+        return dml_live_delete(d, sql, n, err);
     TRY(duck_exec(r->c, str_fmt(r->a, "CREATE OR REPLACE TEMP TABLE dml_hits AS SELECT DISTINCT __file, __pos FROM (" STR_FMT ") q", STR_ARG(sql)), err));
     TRY(duck_scalar_i64(r->c, S("SELECT count(*) FROM dml_hits"), n, &has, err));
     if (!*n)
@@ -268,8 +301,10 @@ Status dml_finish(Dml *d, Status s, Error *err)
 {
     if (s != OK) {
         lake_discard(d->r->svc->lake, &d->files);
+        dml_live_forget(d);
         return s;
     }
-    operation_of(d);
+    if (!d->live)
+        operation_of(d);
     return dml_commit(d, err);
 }

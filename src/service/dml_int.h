@@ -3,6 +3,8 @@
 #ifndef FIRN_DML_INT_H
 #define FIRN_DML_INT_H
 
+#include "live/live.h"
+#include "service/objects.h"
 #include "service/session_int.h"
 
 typedef struct Dml {
@@ -13,6 +15,8 @@ typedef struct Dml {
     IceChange change;
     LakeFiles files;
     int64_t rows;
+    const Object *live;                                  /* an internal table: `table` and `change` are then empty */
+    VEC(LiveWrite) live_writes;
     int lineage;                                         /* rows are written with their ids (lineage.c) */
 } Dml;
 
@@ -39,6 +43,8 @@ NODISCARD Status dml_arity(Dml *d, size_t have, size_t want, Error *err);
 NODISCARD Status dml_default(Dml *d, size_t col, Expr **ret, Error *err);
 /* "expr AS column, …" for every column: the assigned value, else the target's own. */
 NODISCARD Status dml_assigned(Dml *d, TableRef *scope, TableRef *target, const AssignVec *set, StrBuf *out, Error *err);
+/* The same as the engine's text of a string: COPY casts it like the others. */
+Str dml_default_text(Dml *d, size_t col);
 Expr *dml_null(Arena *a);
 Expr *dml_column_expr(Arena *a, TableRef *rel, size_t col, const BoundColumn *c);
 /* "expr AS column" with the cast that storing it needs; col 0 begins the list. */
@@ -46,6 +52,15 @@ NODISCARD Status dml_select_item(Dml *d, Expr *e, size_t col, StrBuf *out, Error
 /* SELECT __file, __pos of the target's rows that satisfy `where` (engine text). */
 NODISCARD Status dml_positions_where(Dml *d, Str where, Str *ret, Error *err);
 NODISCARD Status dml_commit(Dml *d, Error *err);
+
+/* live_dml.c: the same for an internal table. */
+NODISCARD Status dml_live_open(Dml *d, const char *api, int *live, Error *err);
+NODISCARD Status dml_live_write(Dml *d, Str sql, int64_t *rows, Error *err);
+NODISCARD Status dml_live_delete(Dml *d, Str sql, int64_t *n, Error *err);
+Str dml_live_target(Dml *d);
+Expr *dml_live_default(Dml *d, size_t col);
+NODISCARD Status dml_live_commit(Dml *d, Error *err);
+void dml_live_forget(Dml *d);
 
 /* lineage.c. The two hidden fields, NULL before format 3. */
 const IceFields *dml_lineage_fields(const Dml *d);

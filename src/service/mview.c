@@ -3,6 +3,7 @@
  *
  * CREATE MANAGED needs the setting spark.sql.mv.managed.enabled, as there; the definition is kept as written. */
 #include "service/ddl_int.h"
+#include "service/live_sql.h"
 #include "access/lakeformation.h"
 #include "sched/sched.h"
 #include "service/tablebuckets.h"
@@ -150,7 +151,12 @@ Status do_create_mv(Run *r, Rows *rows, Error *err)
     Error absent;
     Name n;
 
+    LiveDone live;
+
     rows_command(rows, "CREATE MATERIALIZED VIEW");
+    TRY(live_create_mv(r, &live, err));
+    if (live.done)
+        return OK;
     TRY(check_settings(r, err));
     TRY(check_schedule(r, &r->st->schedule, err));
     TRY(check_properties(&r->st->props, err));
@@ -221,7 +227,12 @@ Status do_drop_mv(Run *r, Rows *rows, Error *err)
     Name n;
     Error ignored;
 
+    LiveDone live;
+
     rows_command(rows, "DROP MATERIALIZED VIEW");
+    TRY(live_drop_object(r, OBJ_MVIEW, &live, err));
+    if (live.done)
+        return OK;
     Status s = open_view(r, &n, &rel, &v, err);
     if (s == E_NOT_FOUND && r->st->if_exists)
         return OK;

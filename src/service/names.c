@@ -7,6 +7,8 @@
 #include "service/session_int.h"
 #include "service/external.h"
 #include "service/files.h"
+#include "service/live_sql.h"
+#include "live/live.h"
 #include "service/pgcatalog.h"
 #include "service/prune.h"
 #include "service/refreshes.h"
@@ -231,6 +233,9 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
     Status pg = resolve_pg(r, a, ref, ret, err);
     if (pg != E_NOT_FOUND)
         return pg;
+    Status live = live_resolve(r, a, ref, ret, err);
+    if (live != E_NOT_FOUND)
+        return live;
     Status s = name_resolve(r, &ref->name, &n, err);
     if (s == OK)
         s = cat_relation_get(r->svc->catalog, a, n.catalog_id, n.namespace, n.name, &rel, err);
@@ -354,6 +359,13 @@ static Status print_table(void *ctx, StrBuf *out, const TableRef *ref, Error *er
 
     if (ref->kind == TR_FILE) {
         files_print(out, ref);
+        return OK;
+    }
+    int64_t live;
+    if (live_is_table(ref->table, &live)) {
+        Str text;
+        TRY(live_relation_sql(r->svc->live, r->a, live, &text, err));
+        sb_add(out, text);
         return OK;
     }
     if (!ref->table->user) {                          /* pg_catalog: an engine table of that name */

@@ -4,6 +4,7 @@
  * Relations that the principal may not describe are left out, as if they were not there.  Namespaces of the account's catalog
  * have their own names, those of other catalogs are catalog.namespace. */
 #include "access/lakeformation.h"
+#include "service/live_sql.h"
 #include "service/session_int.h"
 #include "service/pgcatalog.h"
 
@@ -198,6 +199,28 @@ static Status add_catalog(Gather *g, const CatWarehouse *w, Error *err)
     return OK;
 }
 
+/* The live side: its schemas have their own names in its database. */
+static void add_live(Gather *g)
+{
+    ObjectVec all = {0};
+    Run *r = g->r;
+
+    vec_push(r->a, &g->objects->namespaces, S("public"));
+    if (r->ss->principal.kind != PR_ROOT || r->ss->principal.scope)
+        return;
+    objects_list(r->svc->objects, r->a, &all);
+    for (size_t i = 0; i < all.n; i++) {
+        const Object *o = &all.p[i];
+        PgCatRelation rel = { .namespace = o->schema, .name = o->name, .owner = o->owner, .comment = o->comment, .definition = o->definition,
+                              .kind = o->kind == OBJ_VIEW ? 'v' : o->kind == OBJ_MVIEW ? 'm' : 'r' };
+        for (size_t k = 0; k < o->columns.n; k++) {
+            PgCatColumn c = { .name = o->columns.p[k].name, .type = o->columns.p[k].type, .not_null = o->columns.p[k].not_null };
+            vec_push(r->a, &rel.columns, c);
+        }
+        vec_push(r->a, &g->objects->relations, rel);
+    }
+}
+
 Status run_fill_pg_catalog(Run *r, Error *err)
 {
     PgCatObjects objects = { .database = r->ss->database, .user = r->ss->principal.key_id, .current_schema = r->ss->namespace,
@@ -213,6 +236,8 @@ Status run_fill_pg_catalog(Run *r, Error *err)
     TRY(cat_warehouse_list(r->svc->catalog, r->a, &ws, err));
     for (size_t i = 0; i < ws.n; i++)
         TRY(add_catalog(&g, &ws.p[i], err));
+    if (str_eq(r->ss->database, S(LIVE_DATABASE)))
+        add_live(&g);
     TRY(pgcat_fill(r->c, &objects, err));
     forget_much(r->ss, objects.relations.n);
     return OK;

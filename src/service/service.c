@@ -7,7 +7,9 @@
 #include "service/service.h"
 #include "access/iam.h"
 #include "sched/sched.h"
+#include "live/live.h"
 #include "service/ddl_int.h"
+#include "service/live_sql.h"
 #include "catalog/logs.h"
 #include "service/guard.h"
 #include "service/notices.h"
@@ -135,6 +137,17 @@ static Status install_pg_catalog(Service *s, Error *err)
     return pgcat_install(c, err);
 }
 
+static int keep_live(void *ctx, int64_t id) { return objects_known(ctx, id); }
+
+/* Names first: rows without one are what a creation left that did not end. */
+static Status open_live(Service *s, Arena *a, Error *err)
+{
+    TRY(objects_open(s->catalog, &s->objects, err));
+    LiveOptions o = { .engine = s->engine, .path = str_fmt(a, STR_FMT "/live.db", STR_ARG(s->options.dir)), .keep = keep_live, .ctx = s->objects };
+    TRY(live_open(&o, &s->live, err));
+    return live_start_views(s, err);
+}
+
 static Status open_rooms(Service *s, Arena *a, Error *err)
 {
     ServiceOptions *o = &s->options;
@@ -156,6 +169,7 @@ static Status open_rooms(Service *s, Arena *a, Error *err)
     refresher_hooks(s->refresher, &told);
     s->watch = watch_new();
     TRY_CTX(install_pg_catalog(s, err), err, "pg_catalog");
+    TRY(open_live(s, a, err));
     TRY(root_key(s, a, err));
     TRY(ensure_bucket(s, err));
     TRY(lf_first_start(s->access, o->lf_defaults, err));
@@ -207,6 +221,8 @@ void service_close(Service *s)
     refresher_free(s->refresher);
     lake_free(s->lake);
     access_free(s->access);
+    live_close(s->live);
+    objects_close(s->objects);
     duck_close(s->engine);
     store_close(s->store);
     logs_close(s->logs);
@@ -221,6 +237,8 @@ Status service_reset(Service *s, Error *err)
 
     TRY(cat_reset(s->catalog, err));
     iam_forget(s->access);
+    TRY(live_reset(s->live, err));
+    TRY(objects_reset(s->objects, err));
     TRY(store_reset(s->store, err));
     TRY(logs_reset(s->logs, err));
     TRY(ensure_bucket(s, err));

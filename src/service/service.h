@@ -45,6 +45,8 @@ typedef struct Service {
     Refresher *refresher;
     struct Scheduler *scheduler;      /* NULL in tools that only look */
     struct Watch *watch;              /* statement timeouts */
+    struct Objects *objects;          /* names of the live side */
+    struct Live *live;                /* its rows: internal tables, continuous views */
     struct Logs *logs;                /* CloudWatch Logs and notices */
     struct Jobs *jobs;                /* Glue jobs: opened and closed by main/; NULL: none */
     struct Jobs *jobs;                /* Glue jobs: opened and closed by main/; NULL: none */

@@ -335,6 +335,7 @@ void rows_close(Rows *r)
         return;
     Session *ss = r->run.ss;
     copy_abandon(r);
+    run_live_end(&r->run);
     cursor_release(r->cursor);
     duck_result_free(r->result);
     pthread_mutex_lock(&ss->lock);

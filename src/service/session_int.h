@@ -45,6 +45,8 @@ typedef struct Run {
     int64_t now_us, deadline_us;      /* the statement's fixed time; when it must be over (monotonic), 0: never */
     Str text;                         /* the whole text that it is part of */
     int catalogs_filled, view_depth;
+    struct { int64_t *p; size_t n, cap; } live_used;       /* objects of the live side that the statement names */
+    struct LiveExclusive *live_exclusive;                  /* held: nothing is written there meanwhile */
     VEC(LakeRelation) relations;
     VEC(Prune) prunes;
     VEC(Scanned) scanned;
@@ -73,6 +75,7 @@ typedef enum { CURSORS_OF_TRANSACTION, CURSORS_ALL } CursorsEnd;
 void cursors_end(Session *ss, CursorsEnd how);
 void cursor_release(SqlCursor *c);
 NODISCARD Status cursor_next(Rows *rows, Arena *a, Value *cells, int *has, Error *err);
+void run_live_end(Run *r);                                /* gives live_exclusive back */
 void run_attach(Session *ss, DuckConn *c);                /* what a cancel stops */
 
 /* ---- names ------------------------------------------------------------------------------------------------------------- */

@@ -46,11 +46,14 @@ Status do_truncate(Run *r, Rows *rows, Error *err)
     Dml d;
 
     TRY(dml_open(&d, r, "TRUNCATE", err));
+    rows_command(rows, "TRUNCATE TABLE");
+    if (d.live) {
+        TRY(dml_live_delete(&d, str_fmt(r->a, "SELECT __pos FROM " STR_FMT " q", STR_ARG(dml_live_target(&d))), &d.rows, err));
+        return dml_commit(&d, err);
+    }
     d.change.operation = S("delete");
     d.change.replace_all = ice_current_snapshot(d.table.meta) != NULL;
-    TRY(dml_commit(&d, err));
-    rows_command(rows, "TRUNCATE TABLE");
-    return OK;
+    return dml_commit(&d, err);
 }
 
 /* ---- UPDATE ------------------------------------------------------------------------------------------------------------------------------- */

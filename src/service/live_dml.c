@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* live_dml.c - INSERT, UPDATE, DELETE, MERGE and COPY into internal tables, behind the same steps as for tables of the lake (dml_int.h).
+ *
+ * Rows are staged and become one tick.  A statement that reads what it writes has the live side to itself from its first read to its tick. */
+#include "service/dml_int.h"
+#include "service/live_sql.h"
+
+static bool reads_first(const Stmt *st)
+{
+    return st->kind != ST_INSERT || !st->query || st->query->body != BODY_VALUES;
+}
+
+static Status not_a_table(const Object *o, const char *api, Error *err)
+{
+    RAISE(err, E_INVALID, "cannot %s %s \"" STR_FMT "." STR_FMT "." STR_FMT "\": only tables are written", api, obj_kind_name(o->kind), STR_ARG(o->database), STR_ARG(o->schema), STR_ARG(o->name));
+    memcpy(err->sqlstate, "42809", 6);
+    return E_INVALID;
+}
+
+Status dml_live_open(Dml *d, const char *api, int *live, Error *err)
+{
+    Run *r = d->r;
+    Object *o = arena_new(r->a, Object);
+    Error absent;
+
+    *live = live_find_object(r, r->a, &r->st->name, o, &absent) == OK;
+    if (!*live)
+        return OK;
+    if (o->kind != OBJ_TABLE)
+        return not_a_table(o, api, err);
+    TRY(live_ask(r, api, o, err));
+    if (r->st->overwrite)
+        return FAIL(err, E_UNSUPPORTED, "INSERT OVERWRITE is for tables of the lake");
+    d->live = o;
+    d->name = (Name){ .catalog_name = o->database, .namespace = o->schema, .name = o->name };
+    for (size_t i = 0; i < o->columns.n; i++) {
+        BoundColumn c = { .name = o->columns.p[i].name, .engine = o->columns.p[i].engine, .type = o->columns.p[i].type, .nullable = !o->columns.p[i].not_null, .field_id = (int32_t)i + 1 };
+        vec_push(r->a, &d->columns, c);
+    }
+    return reads_first(r->st) && r->st->kind != ST_COPY ? live_exclusive(r->svc->live, &r->live_exclusive, err) : OK;
+}
+
+static Status check_nulls(Dml *d, const LiveWrite *w, Error *err)
+{
+    for (size_t i = 0; i < d->live->columns.n; i++) {
+        const ObjColumn *c = &d->live->columns.p[i];
+        int64_t nulls = 0;
+        bool has;
+        if (!c->not_null)
+            continue;
+        TRY(duck_scalar_i64(d->r->c, str_fmt(d->r->a, "SELECT count(*) FROM " STR_FMT " WHERE " STR_FMT " IS NULL", STR_ARG(w->stage), STR_ARG(sql_ident_str(d->r->a, c->engine))), &nulls, &has, err));
+        if (nulls) {
+            RAISE(err, E_INVALID, "null value in column \"" STR_FMT "\" violates not-null constraint", STR_ARG(c->name));
+            memcpy(err->sqlstate, "23502", 6);
+            return E_INVALID;
+        }
+    }
+    return OK;
+}
+
+Status dml_live_write(Dml *d, Str sql, int64_t *rows, Error *err)
+{
+    LiveWrite w;
+
+    TRY(live_stage_inserts(d->r->svc->live, d->r->a, d->r->c, d->live->id, sql, &w, err));
+    vec_push(d->r->a, &d->live_writes, w);
+    *rows = w.rows;
+    Status s = check_nulls(d, &w, err);
+    if (s != OK)
+        dml_live_forget(d);
+    return s;
+}
+
+Status dml_live_delete(Dml *d, Str sql, int64_t *n, Error *err)
+{
+    LiveWrite w;
+
+    TRY(live_stage_changes(d->r->svc->live, d->r->a, d->r->c, d->live->id, str_fmt(d->r->a, "SELECT __pos AS __rid FROM (" STR_FMT ") q", STR_ARG(sql)), (Str){0}, &w, err));
+    vec_push(d->r->a, &d->live_writes, w);
+    *n = w.rows;
+    return OK;
+}
+
+Str dml_live_target(Dml *d)
+{
+    return str_fmt(d->r->a, "(SELECT * EXCLUDE (__rid), CAST('' AS VARCHAR) AS __file, __rid AS __pos FROM " STR_FMT " q)", STR_ARG(live_rows_sql(d->r->a, d->live->id)));
+}
+
+/* The default as text, cast to the column's type. */
+Expr *dml_live_default(Dml *d, size_t col)
+{
+    const ObjColumn *c = &d->live->columns.p[col];
+    Expr *text = arena_new(d->r->a, Expr), *cast = arena_new(d->r->a, Expr);
+
+    *text = (Expr){ .kind = EX_LITERAL, .type = { .kind = DT_STRING } };
+    text->value = (Value){ .kind = DT_STRING, .type = &text->type, .string = c->default_ };
+    *cast = (Expr){ .kind = EX_CAST, .type = c->type };
+    vec_push(d->r->a, &cast->args, text);
+    return c->default_.n ? cast : dml_null(d->r->a);
+}
+
+static int64_t staged(const Dml *d)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < d->live_writes.n; i++)
+        n += d->live_writes.p[i].rows;
+    return n;
+}
+
+void dml_live_forget(Dml *d)
+{
+    for (size_t i = 0; i < d->live_writes.n; i++)
+        live_unstage(d->r->svc->live, &d->live_writes.p[i]);
+    d->live_writes.n = 0;
+}
+
+Status dml_live_commit(Dml *d, Error *err)
+{
+    Run *r = d->r;
+    int64_t t;
+
+    if (!staged(d)) {
+        dml_live_forget(d);
+        return OK;
+    }
+    Status s = r->live_exclusive ? live_exclusive_commit(r->live_exclusive, d->live_writes.p, d->live_writes.n, &t, err)
+                                 : live_commit(r->svc->live, d->live_writes.p, d->live_writes.n, &t, err);
+    if (s != OK)
+        dml_live_forget(d);
+    run_live_end(r);
+    return s;
+}
+
+void run_live_end(Run *r)
+{
+    if (r->live_exclusive)
+        live_exclusive_end(r->live_exclusive);
+    r->live_exclusive = NULL;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* live_sql.h - internal tables and continuous views as SQL sees them: names, DDL, what DML needs of them.
+ *
+ * A session that speaks PostgreSQL's dialect and is connected to database `materialize` has its names there: one part is looked up along search_path, two are
+ * schema.name, three materialize.schema.name.  What is not found there may be a table of the lake. */
+#ifndef FIRN_LIVE_SQL_H
+#define FIRN_LIVE_SQL_H
+
+#include "service/objects.h"
+#include "service/session_int.h"
+
+#define LIVE_DATABASE "materialize"
+
+typedef struct LiveName { Str database, schema, name; } LiveName;
+/* Where an object of this name would be made; false: not on the live side. */
+bool live_name_new(Run *r, const StrVec *parts, LiveName *ret);
+/* The object of this name. E_NOT_FOUND: none. */
+NODISCARD Status live_find_object(Run *r, Arena *a, const StrVec *parts, Object *ret, Error *err);
+/* For the binder. E_NOT_FOUND: no name of the live side. */
+NODISCARD Status live_resolve(Run *r, Arena *a, const TableRef *ref, BoundTable **ret, Error *err);
+bool live_is_table(const BoundTable *t, int64_t *id);
+/* What stands on the live side is for the account root. */
+NODISCARD Status live_ask(Run *r, const char *api, const Object *o, Error *err);
+
+/* false: the statement's name is not on the live side, and it was not carried out. */
+typedef struct LiveDone { int done; } LiveDone;
+NODISCARD Status live_create_table(Run *r, LiveDone *ret, Error *err);
+NODISCARD Status live_create_view(Run *r, LiveDone *ret, Error *err);
+NODISCARD Status live_create_mv(Run *r, LiveDone *ret, Error *err);
+NODISCARD Status live_drop_object(Run *r, ObjKind kind, LiveDone *ret, Error *err);
+
+/* At start: the views of the file are compiled and follow from then on. */
+NODISCARD Status live_start_views(Service *s, Error *err);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* objects.h - named objects of the live side: tables, views, materialized views of databases and schemas.
+ *
+ * Durable as documents of the catalog (kind "live.object"), held in memory.  An object's number is never used again; its text form is u<N>.
+ * Names compare exactly. Any thread may call. */
+#ifndef FIRN_OBJECTS_H
+#define FIRN_OBJECTS_H
+
+#include "catalog/catalog.h"
+#include "duck/duck.h"
+
+typedef enum { OBJ_TABLE, OBJ_VIEW, OBJ_MVIEW, OBJ_KINDS } ObjKind;
+const char *obj_kind_name(ObjKind k);             /* "table", "view", "materialized-view", as mz_objects.type has them */
+
+typedef struct ObjColumn { Str name, engine, type_name, default_; DataType type; int not_null; } ObjColumn;
+typedef VEC(ObjColumn) ObjColumns;
+typedef struct Object {
+    int64_t id;
+    ObjKind kind;
+    Str database, schema, name, owner;
+    Str definition;                               /* the query of a view, as written */
+    Str comment;
+    ObjColumns columns;
+    struct { int64_t *p; size_t n, cap; } uses;   /* objects that its definition names */
+    int64_t created_ms;
+} Object;
+typedef VEC(Object) ObjectVec;
+
+typedef struct Objects Objects;
+NODISCARD Status objects_open(Catalog *c, Objects **ret, Error *err);
+void objects_close(Objects *o);
+NODISCARD Status objects_reset(Objects *o, Error *err);                       /* forgets what the catalog forgot */
+
+/* Results live in the arena. E_NOT_FOUND. */
+NODISCARD Status objects_find(Objects *o, Arena *a, Str database, Str schema, Str name, Object *ret, Error *err);
+NODISCARD Status objects_get(Objects *o, Arena *a, int64_t id, Object *ret, Error *err);
+void objects_list(Objects *o, Arena *a, ObjectVec *ret);                      /* by number */
+bool objects_known(Objects *o, int64_t id);
+int64_t objects_next_id(Objects *o);
+/* Stores it under its number, given by objects_next_id. E_EXISTS by name. */
+NODISCARD Status objects_put(Objects *o, const Object *obj, Error *err);
+NODISCARD Status objects_delete(Objects *o, const int64_t *ids, size_t n, Error *err);
+/* Objects that use one of these, and so on, the furthest first. */
+void objects_users(Objects *o, Arena *a, int64_t id, ObjectVec *ret);
+
+#endif
