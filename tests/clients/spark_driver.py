@@ -42,9 +42,10 @@ def main():
                 spark.sql(statement["query"]).writeTo(statement["append"]).append()
                 statement = "SELECT 1 WHERE false"
             frame = spark.sql(statement)
-            answer = {"columns": frame.columns, "rows": [plain(tuple(r)) for r in frame.collect()], "seconds": time.monotonic() - start}
+            answer = {"columns": frame.columns, "rows": [plain(tuple(r)) for r in frame.collect()]}
         except Exception as e:
             answer = {"error": f"{type(e).__name__}: {e}"}
+        answer["seconds"] = time.monotonic() - start
         print(json.dumps(answer), file=answers, flush=True)
     spark.stop()
 

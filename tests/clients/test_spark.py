@@ -62,9 +62,10 @@ class Spark:
             self.process.stdin.write(json.dumps(s) + "\n")
             self.process.stdin.flush()
             answer = json.loads(self.process.stdout.readline())
+            self.seconds = answer["seconds"]
             if "error" in answer:
                 raise SparkError(answer["error"])
-        self.columns, self.seconds = answer["columns"], answer["seconds"]
+        self.columns = answer["columns"]
         return [tuple(r) for r in answer["rows"]]
 
     def fails(self, statement):

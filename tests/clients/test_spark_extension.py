@@ -2,15 +2,14 @@
 """firn's extension in a plain Spark session: materialized views by Spark's SQL, and their protection in Spark's own words.
 
 `make setup-spark` builds it.  The same statements over the two ways by which Spark reaches the catalog: Iceberg REST and Glue's API."""
-import json
-import re
-
+import boto3
 import pytest
 
 from conftest import ROOT, Server
-from test_spark import JARS, PYTHON, Spark, SparkError
+from test_spark import JARS, PYTHON, Spark
 
 JAR = ROOT / "build" / "firn-spark.jar"
+S3TABLES_JARS = sorted((ROOT / "build" / "spark-jars" / "s3tables").glob("*.jar"))
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not PYTHON.exists() or len(JARS) < 2 or not JAR.exists(), reason="Spark or the extension is not there; `make setup-spark` gets them")]
 
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions,io.firn.spark.FirnSparkSessionExtensions"
@@ -19,17 +18,20 @@ BUCKET = "lake-bucket"
 QUERY = "SELECT customer_name, COUNT(*) AS order_count, SUM(amount) AS total_amount FROM glue_catalog.{ns}.orders GROUP BY customer_name"
 
 
-def conf_of(server, catalog, kind):
+def conf_of(server, kind):
     """Settings of a session whose catalogs glue_catalog and s3t are reached by REST or by Glue's API."""
     common = {"spark.sql.extensions": EXTENSIONS, "spark.firn.sql.url": server.sql_url, "spark.sql.mv.managed.enabled": "true"}
     if kind == "rest":
-        return common
+        settings = Spark.settings(server, server.data, [])
+        bucket = {k.replace(".glue_catalog", ".s3t"): v for k, v in settings.items() if k.startswith("spark.sql.catalog.glue_catalog")}
+        return common | bucket | {"spark.sql.catalog.s3t.warehouse": f"arn:aws:s3tables:us-east-1:123456789012:bucket/{BUCKET}"}
+
     def glue(name, glue_id):
         p = f"spark.sql.catalog.{name}"
         return {p: "org.apache.iceberg.spark.SparkCatalog", f"{p}.type": "glue", f"{p}.glue.endpoint": server.lake, f"{p}.glue.id": glue_id, f"{p}.client.region": "us-east-1", f"{p}.s3.endpoint": server.lake,
                 f"{p}.s3.path-style-access": "true", f"{p}.warehouse": "s3://warehouse/", f"{p}.io-impl": "org.apache.iceberg.aws.s3.S3FileIO", f"{p}.cache-enabled": "false"}
     cleared = {f"spark.sql.catalog.glue_catalog{k}": None for k in (".uri", ".credential", ".oauth2-server-uri")}
-    return common | cleared | glue("glue_catalog", "123456789012")
+    return common | cleared | glue("glue_catalog", "123456789012") | glue("s3t", f"123456789012:s3tablescatalog/{BUCKET}")
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +45,7 @@ def server(tmp_path_factory):
 def spark(server, request):
     log = server.data.parent / f"spark-{request.param}.log"
     env = {"AWS_ACCESS_KEY_ID": server.key, "AWS_SECRET_ACCESS_KEY": server.secret, "AWS_REGION": "us-east-1"}
-    s = Spark(server, log, conf_of(server, "", request.param), env, [JAR])
+    s = Spark(server, log, conf_of(server, request.param) | s3_tables(server), env, [JAR, *S3TABLES_JARS])
     s.kind = request.param
     yield s
     s.stop()
@@ -216,3 +218,107 @@ def test_nothing_else_changes(spark, ns):
     assert spark.sql("SHOW VIEWS IN spark_catalog.default") == [] and spark.columns == ["namespace", "viewName", "isTemporary"]
     assert "PARSE_SYNTAX_ERROR" in spark.fails("CREATE MANAGED VIEW x AS SELECT 1") and "REFRESH statements cannot contain" in spark.fails("REFRESH MATERIALIZED VIEW spark_catalog.default.x")
     assert spark.sql("SELECT 'CREATE MATERIALIZED VIEW' AS s -- REFRESH MATERIALIZED VIEW x") == [("CREATE MATERIALIZED VIEW",)]
+
+
+# ---- without the extension: the doors' own refusals, in what Spark throws ----------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def plain(server):
+    """Spark's GlueCatalog alone."""
+    env = {"AWS_ACCESS_KEY_ID": server.key, "AWS_SECRET_ACCESS_KEY": server.secret, "AWS_REGION": "us-east-1"}
+    without = {"spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions", "spark.firn.sql.url": None}
+    s = Spark(server, server.data.parent / "spark-plain.log", conf_of(server, "glue") | s3_tables(server) | without, env, S3TABLES_JARS)
+    yield s
+    s.stop()
+
+
+def made_by_sql(server, catalog, ns):
+    """The same as the fixture `views` makes, in this catalog."""
+    server.sql(f"CREATE TABLE glue_catalog.{ns}.orders (id INT, customer_name STRING, amount DECIMAL(10,2), order_date DATE) USING iceberg")
+    server.sql(f"INSERT INTO glue_catalog.{ns}.orders VALUES (1, 'Alice', 150.00, DATE '2026-10-01'), (2, 'Bob', 200.50, DATE '2026-10-01'), (3, 'Alice', 75.25, DATE '2026-10-02')")
+    server.sql(f"SET spark.sql.mv.managed.enabled = true; CREATE MANAGED MATERIALIZED VIEW {catalog}.{ns}.managed AS {QUERY.format(ns=ns)}; CREATE MATERIALIZED VIEW {catalog}.{ns}.regular AS {QUERY.format(ns=ns)}")
+
+
+def test_a_plain_session_is_refused_by_storage(server, plain, ns):
+    made_by_sql(server, "glue_catalog", ns)
+    v = f"glue_catalog.{ns}.managed"
+    for statement in (f"INSERT INTO {v} VALUES ('Mallory', 1, 1)", f"DELETE FROM {v} WHERE customer_name = 'Alice'", {"append": v, "query": "SELECT 'M' AS customer_name, 1L AS order_count, CAST(1 AS DECIMAL(20,2)) AS total_amount"},
+                      f"ALTER TABLE {v} ADD COLUMNS (note STRING)", f"TRUNCATE TABLE {v}"):
+        why = plain.fails(statement)
+        assert DENIED in why and f"{ns}.managed" in why and plain.seconds < 10, f"{statement}: {why}"
+    two = [("Alice", 2, "225.25"), ("Bob", 1, "200.50")]
+    assert plain.sql(f"SELECT * FROM {v} ORDER BY customer_name") == two
+    plain.sql(f"INSERT INTO glue_catalog.{ns}.regular VALUES ('Mallory', 1, 1)")
+    assert len(plain.sql(f"SELECT * FROM glue_catalog.{ns}.regular")) == 3
+    assert "PARSE_SYNTAX_ERROR" in plain.fails(f"CREATE MANAGED MATERIALIZED VIEW {v}2 AS SELECT 1")
+
+
+# ---- table buckets: Spark's GlueCatalog and S3 Tables' own catalog -------------------------------------------------------------------------------
+
+def s3_tables(server):
+    p = "spark.sql.catalog.s3tables"
+    return {p: "org.apache.iceberg.spark.SparkCatalog", f"{p}.catalog-impl": "software.amazon.s3tables.iceberg.S3TablesCatalog", f"{p}.warehouse": f"arn:aws:s3tables:us-east-1:123456789012:bucket/{BUCKET}",
+            f"{p}.s3tables.endpoint": server.lake, f"{p}.client.region": "us-east-1", f"{p}.s3.endpoint": server.lake, f"{p}.s3.path-style-access": "true", f"{p}.cache-enabled": "false"} if S3TABLES_JARS else {}
+
+
+@pytest.fixture()
+def bucket_ns(server, ns):
+    """The namespace in the account's catalog, and one of the same name in the table bucket."""
+    boto = boto3.client("s3tables", endpoint_url=server.lake, aws_access_key_id=server.key, aws_secret_access_key=server.secret, region_name="us-east-1")
+    arn = f"arn:aws:s3tables:us-east-1:123456789012:bucket/{BUCKET}"
+    if arn not in [b["arn"] for b in boto.list_table_buckets()["tableBuckets"]]:
+        assert boto.create_table_bucket(name=BUCKET)["arn"] == arn
+    boto.create_namespace(tableBucketARN=arn, namespace=[ns])
+    return ns
+
+
+@pytest.mark.parametrize("catalog", ["s3t", "s3tables"])
+def test_table_buckets(server, spark, bucket_ns, catalog):
+    """s3t: GlueCatalog with s3tablescatalog/<bucket>, or the bucket's ARN by REST; s3tables: S3 Tables' own catalog."""
+    if catalog == "s3tables" and not S3TABLES_JARS:
+        pytest.skip("S3TablesCatalog is not there")
+    ns, t, v = bucket_ns, f"{catalog}.{bucket_ns}.orders", f"{catalog}.{bucket_ns}.managed"
+    spark.sql(f"CREATE TABLE {t} (id INT, customer_name STRING, amount DECIMAL(10,2)) USING iceberg TBLPROPERTIES ('format-version'='2')",
+              f"INSERT INTO {t} VALUES (1, 'Alice', 150.00), (2, 'Bob', 200.50), (3, 'Alice', 75.25)", f"UPDATE {t} SET amount = 76 WHERE id = 3", f"ALTER TABLE {t} ADD COLUMNS (note STRING)",
+              f"CREATE MANAGED MATERIALIZED VIEW {v} AS SELECT customer_name, SUM(amount) AS total FROM {t} GROUP BY customer_name")
+    assert spark.sql(f"SELECT * FROM {v} ORDER BY 1") == [("Alice", "226.00"), ("Bob", "200.50")]
+    assert spark.sql(f"SHOW VIEWS IN {catalog}.{ns}") == [(ns, "managed", False, "FRESH")]
+    spark.sql(f"DELETE FROM {t} WHERE id = 2", f"REFRESH MATERIALIZED VIEW {v}")
+    assert spark.sql(f"SELECT * FROM {v}") == [("Alice", "226.00")] == [(a, str(b)) for a, b in server.sql(f'SELECT * FROM `{BUCKET}`.{ns}.managed')]
+    why = spark.fails(f"INSERT INTO {v} VALUES ('Mallory', 1)")
+    assert DENIED in why and f"{ns}.managed" in why
+    facts = {r[0]: r[1] for r in spark.sql(f"DESCRIBE EXTENDED {v}")}
+    assert facts["Location"].endswith("--table-s3") and f"IMV_mvCatalogID=123456789012:s3tablescatalog/{BUCKET}" in facts["Materialized View Properties"]
+    assert sorted(r[1] for r in spark.sql(f"SHOW TABLES IN {catalog}.{ns}")) == ["managed", "orders"]
+    spark.sql(f"DROP MATERIALIZED VIEW {v}", f"DROP TABLE {t} PURGE")
+    assert spark.sql(f"SHOW TABLES IN {catalog}.{ns}") == []
+
+
+def test_a_plain_session_on_a_table_bucket(server, plain, bucket_ns):
+    made_by_sql(server, f"`{BUCKET}`", bucket_ns)
+    for catalog in ["s3t"] + (["s3tables"] if S3TABLES_JARS else []):
+        v = f"{catalog}.{bucket_ns}.managed"
+        for statement in (f"INSERT INTO {v} VALUES ('Mallory', 1, 1)", f"DELETE FROM {v} WHERE customer_name = 'Alice'", f"ALTER TABLE {v} ADD COLUMNS (note STRING)"):
+            why = plain.fails(statement)
+            assert DENIED in why and f"{bucket_ns}.managed" in why, f"{statement}: {why}"
+        assert plain.sql(f"SELECT * FROM {v} ORDER BY customer_name") == [("Alice", 2, "225.25"), ("Bob", 1, "200.50")]
+    plain.sql(f"INSERT INTO s3t.{bucket_ns}.regular VALUES ('Mallory', 1, 1)")
+    assert len(server.sql(f"SELECT * FROM `{BUCKET}`.{bucket_ns}.regular")) == 3
+
+
+def test_swapped_metadata(server, spark, bucket_ns):
+    """A regular view whose metadata was set back by S3 Tables' API: reads fail with AWS's words until a full refresh."""
+    made_by_sql(server, f"`{BUCKET}`", bucket_ns)
+    boto = boto3.client("s3tables", endpoint_url=server.lake, aws_access_key_id=server.key, aws_secret_access_key=server.secret, region_name="us-east-1")
+    name = {"tableBucketARN": f"arn:aws:s3tables:us-east-1:123456789012:bucket/{BUCKET}", "namespace": bucket_ns, "name": "regular"}
+    before = boto.get_table_metadata_location(**name)
+    v = f"s3t.{bucket_ns}.regular"
+    spark.sql(f"INSERT INTO {v} VALUES ('Mallory', 1, 1)")
+    now = boto.get_table_metadata_location(**name)
+    swapped = boto.update_table_metadata_location(**name, versionToken=now["versionToken"], metadataLocation=before["metadataLocation"])
+    expected = f"Materialized view regular integrity check failed: versionId ({swapped['versionToken']}) != viewVersionToken ({now['versionToken']}). Please recreate the materialized view or run a full refresh"
+    for text in (f"SELECT * FROM {v}", f"SELECT count(*) FROM {v}.snapshots", f"SELECT 1 WHERE EXISTS (SELECT * FROM {v})"):
+        why = spark.fails(text)
+        assert "org.apache.iceberg.exceptions.ValidationException" in why and expected in why, why
+    spark.sql(f"REFRESH MATERIALIZED VIEW {v} FULL")
+    assert spark.sql(f"SELECT * FROM {v} ORDER BY customer_name") == [("Alice", 2, "225.25"), ("Bob", 1, "200.50")]
