@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wire_lake.c - S3's questions answered by access/. */
 #include "access/iam.h"
+#include "access/policy.h"
 #include "main/wire.h"
 
-static Status s3_secret(void *ctx, Arena *a, const SigClaim *c, Str *secret, void **principal, Error *err)
+static Status s3_secret(void *ctx, Arena *a, const HttpRequest *r, const SigClaim *c, Str *secret, void **principal, Error *err)
 {
     LakeDoor *d = ctx;
     Principal *p = arena_new(a, Principal);
 
     *principal = p;
     TRY(access_by_key(d->svc->access, a, c->access_key, c->session_token, secret, p, err));
+    p->source_ip = str_sub(r->peer, 0, (size_t)max_i64(0, str_rchr(r->peer, ':')));
     iam_used(d->svc->access, p, S("s3"), c->region);
     return OK;
 }
@@ -39,6 +41,12 @@ static Status s3_allow(void *ctx, Arena *a, void *principal, const char *action,
     return access_check(d->svc->access, a, principal, &ask, err);
 }
 
+static Status s3_policy(void *ctx UNUSED, Arena *a, Str text, Error *err)
+{
+    Policy *ignored;
+    return policy_parse(a, text, POLICY_RESOURCE, &ignored, err);
+}
+
 static Status bucket_policy(void *ctx, Arena *a, Str bucket, Str *ret, Error *err)
 {
     Service *svc = ctx;
@@ -56,7 +64,7 @@ Status lake_open_door(LakeDoor *d, Service *svc, int auth_off, Error *err)
 
     *d = (LakeDoor){ .svc = svc };
     access_set_bucket_policy(svc->access, bucket_policy, svc);
-    so.hooks = (S3Hooks){ .ctx = d, .secret = s3_secret, .allow = s3_allow };
+    so.hooks = (S3Hooks){ .ctx = d, .secret = s3_secret, .allow = s3_allow, .policy = s3_policy };
     d->s3 = s3_door_new(&so);
     d->rest = rest_new(&ro);
     if (!d->s3 || !d->rest)

@@ -35,6 +35,8 @@ Status rest_token_principal(RestCall *c, Str token, Principal *ret, CatKey *pare
     return parent_of(c, parent_id, parent, err);
 }
 
+static Str peer_of(const RestCall *c) { return str_sub(c->r->peer, 0, (size_t)max_i64(0, str_rchr(c->r->peer, ':'))); }
+
 static Status by_signature(RestCall *c, Error *err)
 {
     SigClaim claim = {0};
@@ -46,6 +48,7 @@ static Status by_signature(RestCall *c, Error *err)
     if (!str_eq(claim.service, S("s3tables")) && !str_eq(claim.service, S("glue")) && !str_eq(claim.service, S("execute-api")))
         return FAIL(err, E_AUTH, "the request is signed for service '" STR_FMT "', not for s3tables, glue or execute-api", STR_ARG(claim.service));
     TRY(access_by_key(c->d->o.svc.access, c->a, claim.access_key, claim.session_token, &secret, &c->who, err));
+    c->who.source_ip = peer_of(c);
     TRY(rest_read(c, err));
     claim.payload_hash = hash_hex(c->a, HASH_SHA256, c->body);
     return sig_verify(c->a, c->r, &claim, secret, clock_ms(), claim.payload_hash, err);
@@ -59,7 +62,9 @@ Status rest_authenticate(RestCall *c, Error *err)
     if (str_cut(head, ' ', &scheme, &token) && str_ieq(scheme, S("bearer"))) {
         if (c->d->o.auth_off && str_chr(token, '.') < 0)      /* a client without a token says "Bearer None" */
             return root_of_loopback(c, err);
-        return rest_token_principal(c, str_trim(token), &c->who, &parent, err);
+        TRY(rest_token_principal(c, str_trim(token), &c->who, &parent, err));
+        c->who.source_ip = peer_of(c);
+        return OK;
     }
     return by_signature(c, err);
 }

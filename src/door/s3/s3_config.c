@@ -65,6 +65,8 @@ Status op_policy_put(S3Req *q, Error *err)
         return s3_fail(err, "MalformedPolicy", "Policies must be valid JSON and the first byte must be '{'");
     if (!json_is(json_get(policy, "Statement"), JSON_ARRAY) && !json_is(json_get(policy, "Statement"), JSON_OBJECT))
         return s3_fail(err, "MalformedPolicy", "Missing required field Statement");
+    if (q->d->o.hooks.policy && q->d->o.hooks.policy(q->d->o.hooks.ctx, q->a, text, err) != OK)
+        return s3_fail(err, "MalformedPolicy", "%s", str_z(q->a, str_c(err->message)));
     json_set(q->a, config, "policy", json_str(q->a, text));
     TRY(s3_allow_again(q, err));
     q->ans->status = 204;

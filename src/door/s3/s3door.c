@@ -229,7 +229,7 @@ static Status authenticate(S3Req *q, Error *err)
         return OK;                                               /* unsigned: the hook sees no principal */
     if (!q->claim.payload_hash.n && !q->claim.presigned)
         return s3_fail(err, "InvalidRequest", "Missing required header for this request: x-amz-content-sha256");
-    TRY(q->d->o.hooks.secret(q->d->o.hooks.ctx, q->a, &q->claim, &q->secret, &q->principal, err));
+    TRY(q->d->o.hooks.secret(q->d->o.hooks.ctx, q->a, q->r, &q->claim, &q->secret, &q->principal, err));
     return sig_verify(q->a, q->r, &q->claim, q->secret, clock_ms(), (Str){0}, err);
 }
 

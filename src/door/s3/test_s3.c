@@ -13,7 +13,7 @@ static const char *deny;                /* "<n>:<action>": the n-th question for
 static int64_t deny_count;
 static pthread_mutex_t mu = PTHREAD_MUTEX_INITIALIZER;
 
-static Status secret(void *ctx, Arena *arena, const SigClaim *c, Str *ret, void **principal, Error *e)
+static Status secret(void *ctx, Arena *arena, const HttpRequest *r UNUSED, const SigClaim *c, Str *ret, void **principal, Error *e)
 {
     (void)arena;
     if (!str_eq(c->access_key, S("AK"))) {
@@ -56,7 +56,7 @@ static int setup(void **state)
     HttpServerOptions o = { .addr = S("127.0.0.1"), .name = "lake" };
     assert_ok(store_open_memory(&store, &err), &err);
     assert_ok(store_bucket_create(store, &b, &err), &err);
-    S3DoorOptions d = { .store = store, .hooks = { &store, secret, allow }, .region = S("r"), .owner_id = S("me"), .owner_name = S("me") };
+    S3DoorOptions d = { .store = store, .hooks = { .ctx = &store, .secret = secret, .allow = allow }, .region = S("r"), .owner_id = S("me"), .owner_name = S("me") };
     door = s3_door_new(&d);
     assert_ok(http_serve(&o, handle, door, &server, &err), &err);
     return 0;
