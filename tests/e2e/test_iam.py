@@ -136,6 +136,49 @@ def test_bucket_policy(tables, iam):
     assert code(s3.get_object, Bucket="acl-bucket", Key="open/a")[0] == "AccessDenied"
 
 
+def test_source_address_and_bad_bucket_policies(tables, iam):
+    key = user(iam, "local", {"Action": "s3:GetObject", "Condition": {"IpAddress": {"aws:SourceIp": "127.0.0.0/8"}}})
+    client(tables, "s3", key).get_object(Bucket="acl-bucket", Key="open/a")
+    iam.put_user_policy(UserName="local", PolicyName="inline", PolicyDocument=policy({"Action": "s3:GetObject", "Condition": {"IpAddress": {"aws:SourceIp": "10.0.0.0/8"}}}))
+    assert code(client(tables, "s3", key).get_object, Bucket="acl-bucket", Key="open/a")[0] == "AccessDenied"
+    for bad in ({"Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]}, {"Statement": [{"Effect": "Maybe", "Principal": "*", "Action": "s3:*", "Resource": "*"}]}):
+        assert code(tables.s3().put_bucket_policy, Bucket="acl-bucket", Policy=json.dumps(bad))[0] == "MalformedPolicy"
+
+
+def test_table_buckets(tables, iam, sts):
+    root = client(tables, "s3tables")
+    bucket = root.create_table_bucket(name="acl-tables")["arn"]
+    root.create_namespace(tableBucketARN=bucket, namespace=["sales"])
+    tables.sql('CREATE TABLE `acl-tables`.sales.t (id INT) USING iceberg')
+    tables.sql('INSERT INTO `acl-tables`.sales.t VALUES (1), (2)')
+    table = root.get_table(tableBucketARN=bucket, namespace="sales", name="t")["tableARN"]
+    arn, creds = role(iam, sts, "t-reader", {"Action": ["s3tables:GetTable", "s3tables:GetTableData", "s3tables:GetNamespace", "s3tables:GetTableMetadataLocation"], "Resource": [bucket, bucket + "/table/*"]})
+    count = "SELECT count(*) FROM `acl-tables`.sales.t"
+    assert sql_as(tables, creds, count) == [(2,)]
+    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="s3tables:PutTableData on resource: " + table):
+        sql_as(tables, creds, "INSERT INTO `acl-tables`.sales.t VALUES (3)")
+    assert code(client(tables, "s3tables", creds).delete_table, tableBucketARN=bucket, namespace="sales", name="t")[0] == "AccessDeniedException"
+    # the table's policy gives, the bucket's takes
+    key = user(iam, "t-guest")
+    who = f"arn:aws:iam::{ACCOUNT}:user/t-guest"
+    with pytest.raises(psycopg.errors.InsufficientPrivilege):
+        sql_as(tables, key, count)
+    root.put_table_policy(tableBucketARN=bucket, namespace="sales", name="t", resourcePolicy=json.dumps({"Version": "2012-10-17", "Statement": [
+        {"Effect": "Allow", "Principal": {"AWS": who}, "Action": "s3tables:*", "Resource": table}]}))
+    assert sql_as(tables, key, count) == [(2,)]
+    root.put_table_bucket_policy(tableBucketARN=bucket, resourcePolicy=json.dumps({"Version": "2012-10-17", "Statement": [
+        {"Sid": "Nobody", "Effect": "Deny", "Principal": {"AWS": who}, "Action": "s3tables:GetTableData", "Resource": bucket + "/*"}]}))
+    with pytest.raises(psycopg.errors.InsufficientPrivilege, match="explicit deny in a resource-based policy.*Nobody"):
+        sql_as(tables, key, count)
+    # files of the table are its data, at the S3 door too
+    where = root.get_table(tableBucketARN=bucket, namespace="sales", name="t")["metadataLocation"]
+    at = dict(zip(("Bucket", "Key"), where[len("s3://"):].split("/", 1)))
+    assert client(tables, "s3", creds).get_object(**at)["ResponseMetadata"]["HTTPStatusCode"] == 200
+    c, m = code(client(tables, "s3", creds).put_object, Bucket=at["Bucket"], Key="data/x", Body=b"x")
+    assert c == "AccessDenied" and "s3tables:PutTableData" in m
+    assert code(client(tables, "s3", user(iam, "s3-all", {"Action": "s3:*"})).get_object, **at)[0] == "AccessDenied"
+
+
 def test_sql(tables, iam, sts):
     arn, creds = role(iam, sts, "reader", *READ_ORDERS)
     assert sql_as(tables, creds, "SELECT sum(amount) FROM glue_catalog.acl.orders") == [(30,)]
