@@ -13,6 +13,8 @@ import botocore.credentials
 import pytest
 import requests
 
+import principals
+
 ACCOUNT = "123456789012"
 PARQUET = {"InputFormat": "org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
            "SerdeInfo": {"SerializationLibrary": "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe", "Parameters": {}}}
@@ -27,14 +29,14 @@ class GlueError(Exception):
 class Glue:
     """glue.GetTable(DatabaseName=…) -> the answer, or GlueError."""
 
-    def __init__(self, server):
-        self.server = server
+    def __init__(self, server, person=None):
+        self.server, self.person = server, person or principals.root(server)
 
     def __getattr__(self, op):
         def call(**body):
             r = botocore.awsrequest.AWSRequest("POST", self.server.lake + "/", data=json.dumps(body),
                                                headers={"x-amz-target": "AWSGlue." + op, "content-type": "application/x-amz-json-1.1"})
-            botocore.auth.SigV4Auth(botocore.credentials.Credentials(self.server.key, self.server.secret), "glue", "us-east-1").add_auth(r)
+            botocore.auth.SigV4Auth(botocore.credentials.Credentials(self.person.key, self.person.secret, self.person.token), "glue", "us-east-1").add_auth(r)
             answer = requests.post(r.url, data=r.body, headers=dict(r.headers), timeout=60)
             if answer.status_code != 200:
                 raise GlueError(answer.status_code, answer.json())
@@ -614,3 +616,73 @@ def test_view_over_files(server, glue, ns, files):
     assert server.sql(f"SELECT * FROM glue_catalog.{ns}.m ORDER BY k") == [("x", 11), ("y", 2)]
     server.sql(f"REFRESH MATERIALIZED VIEW glue_catalog.{ns}.m")
     assert dict(server.sql(f"SHOW TBLPROPERTIES glue_catalog.{ns}.m"))["lastRefreshType"] == "NONE"
+
+
+# ---- who may ------------------------------------------------------------------------------------------------------------------------------------
+
+
+def allow(*actions, resource="*"):
+    return {"Effect": "Allow", "Action": list(actions), "Resource": resource}
+
+
+def somebody(server, *statements):
+    return Glue(server, principals.role(server, {"Version": "2012-10-17", "Statement": list(statements)}))
+
+
+def test_rights_are_asked_before_names(server, glue, ns):
+    server.sql(f"CREATE TABLE glue_catalog.{ns}.t (id INT) USING iceberg; CREATE TABLE glue_catalog.{ns}.u (id INT) USING iceberg")
+    nobody = somebody(server, allow("s3:ListAllMyBuckets"))
+    there, absent = (refused("AccessDeniedException", nobody.GetTable, DatabaseName=ns, Name=n) for n in ("t", "nothing"))
+    assert there == absent and "glue:GetTable" in there
+    refused("AccessDeniedException", nobody.GetDatabases)
+    arn = f"arn:aws:glue:us-east-1:{ACCOUNT}"
+    one = somebody(server, allow("glue:GetTable", resource=[f"{arn}:catalog", f"{arn}:database/{ns}", f"{arn}:table/{ns}/t"]))
+    assert one.GetTable(DatabaseName=ns, Name="t")["Table"]["Name"] == "t"
+    refused("AccessDeniedException", one.GetTable, DatabaseName=ns, Name="u")
+    refused("AccessDeniedException", one.DeleteTable, DatabaseName=ns, Name="t")
+    refused("AccessDeniedException", somebody(server, allow("glue:GetTable", resource=f"{arn}:table/{ns}/t")).GetTable, DatabaseName=ns, Name="t")      # catalog and database too
+    denied = somebody(server, allow("glue:*"), {"Effect": "Deny", "Action": "glue:GetTable", "Resource": f"{arn}:table/{ns}/u"})
+    denied.GetTable(DatabaseName=ns, Name="t")
+    assert "explicit deny" in refused("AccessDeniedException", denied.GetTable, DatabaseName=ns, Name="u")
+
+
+def test_resource_policy_denies(server, glue, ns):
+    glue.CreateTable(DatabaseName=ns, TableInput={"Name": "t"})
+    who = somebody(server, allow("glue:*"))
+    who.GetTable(DatabaseName=ns, Name="t")
+    arn = f"arn:aws:glue:us-east-1:{ACCOUNT}:table/{ns}/t"
+    policy = {"Version": "2012-10-17", "Statement": [{"Effect": "Deny", "Principal": {"AWS": "*"}, "Action": "glue:GetTable", "Resource": arn}]}
+    glue.PutResourcePolicy(PolicyInJson=json.dumps(policy), ResourceArn=arn)
+    assert "resource-based policy" in refused("AccessDeniedException", who.GetTable, DatabaseName=ns, Name="t")
+    glue.DeleteResourcePolicy(ResourceArn=arn)
+    who.GetTable(DatabaseName=ns, Name="t")
+    refused("InvalidInputException", glue.PutResourcePolicy, PolicyInJson="{}")
+    refused("InvalidInputException", glue.PutResourcePolicy, PolicyInJson="no")
+
+
+def test_refresh_needs_its_own_action(server, views):
+    at, managed, _ = views
+    who = somebody(server, allow("glue:GetTable", "glue:GetDatabase", "s3tables:*", "lakeformation:GetDataAccess"))
+    text = refused("AccessDeniedException", who.StartMaterializedViewRefreshTaskRun, **at, TableName=managed)
+    action = "glue:StartMaterializedViewRefreshTaskRun"
+    session = who.person.client("sts").get_caller_identity()["Arn"]
+    assert text == f"User: {session} is not authorized to perform: {action} because no identity-based policy allows the {action} action"
+    for op in ("StopMaterializedViewRefreshTaskRun", "ListMaterializedViewRefreshTaskRuns"):
+        refused("AccessDeniedException", getattr(who, op), **at, TableName=managed)
+    may = somebody(server, allow("glue:*"), allow("s3tables:*"), allow("lakeformation:GetDataAccess"))
+    run = may.StartMaterializedViewRefreshTaskRun(**at, TableName=managed)["MaterializedViewRefreshTaskRunId"]
+    assert wait_for(may, at["CatalogId"], run)["Status"] == "SUCCEEDED"
+
+
+def test_files_are_read_by_the_readers_rights(server, glue, ns, files):
+    at = files("t/a.parquet", parquet([{"id": 1}]))
+    external(glue, ns, "t", at + "t/", PARQUET, "id:bigint")
+    text = f"SELECT * FROM glue_catalog.{ns}.t"
+    catalog_only = principals.role(server, {"Version": "2012-10-17", "Statement": [allow("glue:*")]})
+    with pytest.raises(Exception, match="s3:"):
+        catalog_only.sql(text)
+    files_too = principals.role(server, {"Version": "2012-10-17", "Statement": [allow("glue:*"), allow("s3:GetObject", "s3:ListBucket")]})
+    assert files_too.sql(text) == [(1,)]
+    files_only = principals.role(server, {"Version": "2012-10-17", "Statement": [allow("s3:*")]})
+    with pytest.raises(Exception, match="glue:"):
+        files_only.sql(text)

@@ -3,6 +3,7 @@
  *
  * What Iceberg metadata says (columns, location, pointer, properties) is shown from there, whoever wrote it; what only Glue knows (owner, retention, own
  * parameters, comments of columns without a doc) from the relation's `extra`.  Metadata that cannot be read leaves columns out, not the table. */
+#include "access/lakeformation.h"
 #include "door/glue/glue_int.h"
 #include "lake/lake.h"
 
@@ -89,7 +90,6 @@ static Json *base_of(AwsCall *c, const CatRelation *r)
     if (!json_get(t, "Retention"))
         json_set(c->a, t, "Retention", json_int(c->a, 0));
     json_set(c->a, t, "CreatedBy", str_json(c->a, r->owner));
-    json_set(c->a, t, "IsRegisteredWithLakeFormation", json_bool(c->a, false));
     json_set(c->a, t, "CatalogId", str_json(c->a, r->catalog));
     json_set(c->a, t, "VersionId", str_json(c->a, glue_version_id(c, r)));
     json_set(c->a, t, "IsMultiDialectView", json_bool(c->a, r->kind == REL_EXTERNAL && json_get(t, "ViewDefinition")));
@@ -207,6 +207,41 @@ static Json *show_short(AwsCall *c, const CatRelation *r, int flags)
     return t;
 }
 
+/* Columns that Lake Formation hides from the caller are not shown. */
+static Json *allowed(AwsCall *c, const Json *columns, const LfColumns *may)
+{
+    Json *list = json_array(c->a);
+
+    for (size_t i = 0; i < json_len(columns); i++)
+        if (lf_column_allowed(may, json_get_str(json_at(columns, i), "Name", (Str){0})))
+            json_push(c->a, list, json_at(columns, i));
+    return list;
+}
+
+static Status hide_columns(AwsCall *c, const CatRelation *r, Json *t, Error *err)
+{
+    Json *sd = json_copy(c->a, json_get(t, "StorageDescriptor"));
+    LfColumns may;
+
+    TRY(lf_columns(c->access, c->a, &c->who, r->catalog, r->namespace, r->name, &may, err));
+    if (may.all || !json_is(sd, JSON_OBJECT) || !json_get(sd, "Columns"))
+        return OK;
+    json_set(c->a, sd, "Columns", allowed(c, json_get(sd, "Columns"), &may));
+    json_set(c->a, t, "StorageDescriptor", sd);
+    json_del(t, S("IcebergTableMetadata"));
+    return OK;
+}
+
+static Status by_lake_formation(AwsCall *c, const CatRelation *r, Json *t, Error *err)
+{
+    LfResource table = { .kind = LF_TABLE, .catalog = r->catalog, .database = r->namespace, .table = r->name };
+    int governed = 0;
+
+    TRY(lf_governs(c->access, c->a, &table, &governed, err));
+    json_set(c->a, t, "IsRegisteredWithLakeFormation", json_bool(c->a, governed));
+    return hide_columns(c, r, t, err);
+}
+
 Status glue_show(AwsCall *c, const CatRelation *r, int flags, Json **ret, Error *err)
 {
     CatMview v = {0};
@@ -220,6 +255,7 @@ Status glue_show(AwsCall *c, const CatRelation *r, int flags, Json **ret, Error 
         show_view(c, r, *ret);
     else if (r->kind != REL_EXTERNAL)
         show_table(c, r, flags, *ret);
+    TRY(by_lake_formation(c, r, *ret, err));
     if (r->kind != REL_MVIEW)
         return OK;
     TRY(cat_mview_get(glue_catalog(c), c->a, r->id, &v, err));
