@@ -101,7 +101,7 @@ static Status direct(Access *x, Arena *a, const StrVec *who, const LfResource *r
     if (r->kind == LF_CATALOG)
         TRY(catalog_open(x, a, &open, err));
     else
-        open = !there && r->kind != LF_LOCATION && !r->wildcard;              /* (1) */
+        open = !there && (r->kind == LF_DATABASE || (r->kind == LF_TABLE && !r->wildcard));              /* (1) */
     if (open)
         *bits |= lf_kind_bits(r->kind);
     return OK;

@@ -239,6 +239,7 @@ static void test_tags(void **state)
     vec_push(e->a, &values, S("open"));
     vec_push(e->a, &values, S("shut"));
     assert_ok(lf_tag_put(e->x, e->a, ACCOUNT, S("level"), &values, &e->err), &e->err);
+    assert_status(allowed(e, &e->ann, (LfResource){ .kind = LF_TAG, .catalog = ACCOUNT, .tag = { ACCOUNT, S("level"), {0} } }, LF_ASSOCIATE), E_DENIED);
     vec_push(e->a, &want.values, S("open"));
     vec_push(e->a, &policy.expression, want);
     assert_ok(grant(e, &e->ann, policy, LF_SELECT), &e->err);

@@ -204,7 +204,7 @@ def test_views_are_read_with_the_readers_rights(closed, db):
     ann = user(closed)
     closed.sql(f"CREATE VIEW glue_catalog.{db}.v AS SELECT name, pin FROM glue_catalog.{db}.people")
     grant(root(closed), ann, table(db, "v"), "SELECT")
-    denied(lambda: ann.sql(f"SELECT * FROM glue_catalog.{db}.v"), E17 + "Select on people")
+    denied(lambda: ann.sql(f"SELECT * FROM glue_catalog.{db}.v"), E17 + "Describe on people")
     grant(root(closed), ann, columns(db, "people", "name"), "SELECT")
     with pytest.raises(psycopg.Error, match="pin"):
         ann.sql(f"SELECT * FROM glue_catalog.{db}.v")
@@ -257,7 +257,7 @@ def test_creators_own_what_they_make(closed, db):
     assert bob.sql(f"SELECT * FROM glue_catalog.{db}.ours") == [(1,)]
     ann.sql(f"DROP TABLE glue_catalog.{db}.ours")
     closed.sql(f"CREATE TABLE glue_catalog.{db}.ours (a INT) USING iceberg")
-    denied(lambda: bob.sql(f"SELECT * FROM glue_catalog.{db}.ours"), E17 + "Select on ours")
+    denied(lambda: bob.sql(f"SELECT * FROM glue_catalog.{db}.ours"), E17 + "Describe on ours")
 
 
 def test_bad_grants(closed, db):
