@@ -154,7 +154,7 @@ bool iso8601_parse(Str s, int64_t *ms);                                   /* 202
 
 /* ---- hashes (OpenSSL) ----------------------------------------------------------------------------------- */
 
-typedef enum { HASH_MD5, HASH_SHA1, HASH_SHA256, HASH_CRC32, HASH_CRC32C, HASH_CRC64NVME } HashKind;
+typedef enum { HASH_MD5, HASH_SHA1, HASH_SHA256, HASH_CRC32, HASH_CRC32C, HASH_CRC64NVME, HASH_SHA512 } HashKind;
 typedef struct Hasher Hasher;                                             /* heap; hasher_free */
 Hasher *hasher_new(HashKind kind);
 void hasher_add(Hasher *h, Str bytes);

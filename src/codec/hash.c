@@ -39,6 +39,7 @@ static const EVP_MD *digest(HashKind kind)
     case HASH_MD5: return EVP_md5();
     case HASH_SHA1: return EVP_sha1();
     case HASH_SHA256: return EVP_sha256();
+    case HASH_SHA512: return EVP_sha512();
     default: return NULL;
     }
 }

@@ -31,6 +31,9 @@ static const FuncSpec specs[] = {
     { "substring", T, SC, 2, 3, "sll", "!", NULL, 0, "substr" },
     { "position", T, SC, 2, 2, "ss", "l", "strpos($2, $1)", 0, NULL },
     { "strpos", T, SC, 2, 2, "ss", "l", "strpos($1, $2)", 0, NULL },
+    { "strrpos", T, SC, 2, 2, "ss", "l", "(CASE WHEN $2 = '' THEN CAST(" NOT_DONE("strrpos of an empty text") " AS BIGINT) WHEN strpos($1, $2) = 0 THEN 0 "
+      "ELSE length($1) - strpos(reverse($1), reverse($2)) - length($2) + 2 END)", 0, NULL },
+    { "split_to_map", T, SC, 3, 3, "sss", "!", NULL, 0, NULL },
     { "replace", T, SC, 2, 3, "sss", "s", "(CASE WHEN $2 = '' THEN " NOT_DONE("replace of an empty text") " ELSE replace($1, $2, $3{''}) END)", 0, NULL },
     { "split", T, SC, 2, 2, "ss", "!", "(CASE WHEN $2 = '' THEN CAST(" BAD("The delimiter may not be the empty string") " AS VARCHAR[]) ELSE string_split($1, $2) END)", 0, NULL },
     { "split_part", T, SC, 3, 3, "ssl", "s", "(CASE WHEN $3 < 1 THEN " BAD("Index must be greater than zero") " WHEN $2 = '' THEN " NOT_DONE("split_part by an empty text")
@@ -80,6 +83,9 @@ static const FuncSpec specs[] = {
     { "sha1", T, SC, 1, 1, "B", "B", "unhex(sha1($1))", 0, NULL },
     { "sha256", T, SC, 1, 1, "B", "B", "unhex(sha256($1))", 0, NULL },
 
+    { "sha512", T, SC, 1, 1, "B", "B", "firn_sha512", 0, NULL },
+    { "crc32", T, SC, 1, 1, "B", "l", "firn_crc32", 0, NULL },
+
     /* ---- numbers ---- */
     { "abs", T, SC, 1, 1, "n", "1", NULL, 0, NULL },
     { "sign", T, SC, 1, 1, "n", "!", NULL, 0, NULL },
@@ -125,6 +131,8 @@ static const FuncSpec specs[] = {
     { "bitwise_not", T, SC, 1, 1, "l", "l", "(~$1)", 0, NULL },
     { "to_base", T, SC, 2, 2, "ll", "s", "(CASE WHEN $2 NOT BETWEEN 2 AND 36 THEN " BAD("Radix must be between 2 and 36")
       " WHEN $1 < 0 THEN '-' || lower(to_base(-$1, CAST($2 AS INTEGER))) ELSE lower(to_base($1, CAST($2 AS INTEGER))) END)", 0, NULL },
+    { "width_bucket", T, SC, 4, 4, "dddl", "l", "(CASE WHEN NOT ($2 < $3) OR $4 <= 0 OR NOT isfinite($1) THEN CAST(" NOT_DONE("width_bucket of these bounds") " AS BIGINT) WHEN $1 < $2 THEN 0 WHEN $1 >= $3 THEN $4 + 1 "
+      "ELSE CAST(floor(($1 - $2) / ($3 - $2) * $4) AS BIGINT) + 1 END)", 0, NULL },
     { "greatest", T, SC, 1, -1, "c*", "!", NULL, 0, NULL },
     { "least", T, SC, 1, -1, "c*", "!", NULL, 0, NULL },
 
@@ -213,6 +221,8 @@ static const FuncSpec specs[] = {
     { "repeat", T, SC, 2, 2, "xl", "!", NULL, 0, NULL },
     { "flatten", T, SC, 1, 1, "a", "!", NULL, 0, NULL },
     { "zip", T, SC, 2, 5, "a*", "!", NULL, 0, NULL },
+    { "zip_with", T, SC, 3, 3, "aax", "!", NULL, 0, NULL },
+    { "trim_array", T, SC, 2, 2, "al", "1", "(CASE WHEN $2 < 0 OR $2 > len($1) THEN CAST(" BAD("size must be between 0 and the cardinality of the array") " AS $T) WHEN $2 IS NOT NULL THEN list_slice($1, 1, len($1) - $2) END)", 0, NULL },
     { "transform", T, SC, 2, 2, "ax", "!", NULL, 0, NULL },
     { "filter", T, SC, 2, 2, "ax", "!", NULL, 0, NULL },
     { "any_match", T, SC, 2, 2, "ax", "!", NULL, 0, NULL },

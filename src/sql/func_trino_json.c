@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* func_trino_json.c - Trino's JSON functions with paths of the form $.a[0]["b c"]; the path must be a literal.
  *
- * A text that is no JSON gives NULL, as there.  Numbers are shown as the engine writes them (1.50 as 1.5). */
+ * A text that is no JSON gives NULL, as there.  JSON values (not scalars taken out of a text) are written as the engine writes them: 1.50 as 1.5. */
 #include "sql/func_int.h"
 
 /* $.a.b[0]["c d"] as the engine's $."a"."b"[0]."c d", in quotes for SQL. */
@@ -63,9 +63,18 @@ static Status with_path(FuncArgs *c, const char *engine, DataType t)
 
 static Status extract(FuncArgs *c) { return with_path(c, "json_extract($1, $2)", ty(DT_JSON)); }
 
+/* By our own function, which leaves numbers as they are written. */
 static Status extract_scalar(FuncArgs *c)
 {
-    return with_path(c, "(CASE WHEN json_type($1, $2) NOT IN ('OBJECT', 'ARRAY', 'NULL') THEN json_extract_string($1, $2) END)", ty(DT_STRING));
+    Str p;
+
+    if (ty_unknown(func_arg(c, 0)))
+        bind_to(c->b, &c->e->args.p[0], ty(DT_STRING));
+    if (func_arg(c, 0)->kind != DT_JSON && !ty_is_text(func_arg(c, 0)))
+        return trino_mismatch(c);
+    TRY(path(c, &p));
+    c->e->args.p[1] = bx_str(c->b->a, p);
+    return func_with(c, "firn_json_scalar(CAST($1 AS VARCHAR), $2)", ty(DT_STRING));
 }
 
 static Status size(FuncArgs *c)

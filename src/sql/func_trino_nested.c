@@ -284,8 +284,31 @@ static Status over_entries(FuncArgs *c)
                      keys ? map_of(c, body, m.children[1]) : map_of(c, m.children[0], body));
 }
 
+/* zip_with(a, b, (x, y) -> …); the shorter one is filled up with NULL. */
+static Status zip_with(FuncArgs *c)
+{
+    Expr *l = c->e->args.p[2];
+    StrVec second = { 0 };
+
+    TRY(need_lambda(c, 2, 2));
+    Str first = l->name.p[0];
+    vec_push(c->b->a, &second, l->name.p[1]);
+    l->name = second;
+    return func_with(c, str_fmt(c->b->a, "(CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN list_transform(list_zip($1, $2), lambda firn_e: list_extract(list_transform([firn_e[1]], lambda " STR_FMT
+                     ": list_extract(list_transform([firn_e[2]], $3), 1)), 1)) END)", STR_ARG(first)).p, ty_list(c->b->a, *func_arg(c, 2)));
+}
+
+/* 'a=1,b=2' */
+static Status split_to_map(FuncArgs *c)
+{
+    return func_with(c, "(CASE WHEN $1 IS NULL OR $2 IS NULL OR $3 IS NULL THEN NULL WHEN $2 = '' OR $3 = '' OR $2 = $3 THEN CAST(" BAD("entryDelimiter and keyValueDelimiter must not be empty or the same")
+                     " AS $T) WHEN $1 = '' THEN map(CAST([] AS VARCHAR[]), CAST([] AS VARCHAR[])) ELSE map_from_entries(list_transform(list_filter(string_split($1, $2), lambda firn_x: firn_x <> ''), lambda firn_x: "
+                     "{'k': CASE WHEN len(string_split(firn_x, $3)) = 2 THEN string_split(firn_x, $3)[1] ELSE " BAD("Key-value delimiter must appear exactly once in each entry") " END, "
+                     "'v': string_split(firn_x, $3)[2]})) END)", map_of(c, ty(DT_STRING), ty(DT_STRING)));
+}
+
 static const FuncRow rows[] = {
-    { "cardinality", FD_TRINO, cardinality }, { "element_at", FD_TRINO, element_at }, { "contains", FD_TRINO, contains },
+    { "zip_with", FD_TRINO, zip_with }, { "split_to_map", FD_TRINO, split_to_map }, { "cardinality", FD_TRINO, cardinality }, { "element_at", FD_TRINO, element_at }, { "contains", FD_TRINO, contains },
     { "array_position", FD_TRINO, array_position }, { "array_remove", FD_TRINO, array_remove }, { "array_join", FD_TRINO, array_join },
     { "sequence", FD_TRINO, sequence }, { "repeat", FD_TRINO, repeat }, { "flatten", FD_TRINO, flatten }, { "zip", FD_TRINO, zip },
     { "transform", FD_TRINO, transform }, { "filter", FD_TRINO, filter }, { "any_match", FD_TRINO, match }, { "all_match", FD_TRINO, match },
@@ -339,6 +362,10 @@ Status trino_lambda(Bind *b, Level *l, Expr *call, size_t i)
     if (x && x->kind == DT_MAP) {
         types[0] = x->children[0];
         types[1] = x->children[1];
+        n = 2;
+    } else if (x && x->kind == DT_LIST && i == 2 && str_eq(name, S("zip_with")) && call->args.p[1]->type.kind == DT_LIST) {
+        types[0] = x->children[0];
+        types[1] = call->args.p[1]->type.children[0];
         n = 2;
     } else if (x && x->kind == DT_LIST && !str_eq(name, S("reduce"))) {
         types[0] = x->children[0];

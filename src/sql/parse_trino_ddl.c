@@ -283,6 +283,11 @@ static void iceberg_properties(Parser *p, Stmt *s, int at)
 {
     Str type = props_get(&s->props, S("table_type"), S(""));
 
+    if (s->query && (!type.n || str_ieq(type, S("hive")))) {        /* CREATE TABLE AS makes Hive's tables unless told otherwise */
+        s->hive = arena_new(p->a, HiveTable);
+        s->provider = S("hive");
+        return;
+    }
     if (!str_ieq(type, S("iceberg")))
         p_unsupported(p, at, "only Iceberg tables can be made: say table_type = 'ICEBERG' in TBLPROPERTIES or WITH");
     if (!s->location.n)

@@ -273,7 +273,7 @@ struct Stmt {
     Props copy_options;                 /* COPY: format, header, delimiter, null …; `what`: "to" or "from"; only STDIN and STDOUT exist */
     AsOf as_of;
     int nparams;                        /* highest $n */
-    HiveTable *hive;                    /* CREATE EXTERNAL TABLE (trino dialect); else NULL */
+    HiveTable *hive;                    /* CREATE EXTERNAL TABLE, CREATE TABLE AS that is not Iceberg (trino dialect); else NULL */
 };
 typedef VEC(Stmt *) StmtVec;
 /* In the trino dialect: OPTIMIZE t: name, where (and its text in query_text); VACUUM t, MSCK REPAIR TABLE t: name; UNLOAD: query, location, props,

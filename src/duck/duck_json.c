@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* duck_json.c - firn_json_scalar(json VARCHAR, path VARCHAR): the scalar at a path as the text has it, 1.50 as 1.50; and hashes that the
+ * engine lacks: firn_sha512(BLOB), firn_crc32(BLOB).
+ *
+ * The engine's own extraction writes numbers anew.  This one walks the text: NULL where the path leads nowhere, to an object, an
+ * array or null, or where the text is no JSON.  A path is $, then ."name" or [n]; the binder writes it.
+ * Invariants: (1) nothing is read beyond the text; (2) values are skipped without recursion, nesting is bounded. */
+#include "duck/duck_scalar.h"
+
+#include "codec/codec.h"
+
+enum { NEST_MAX = 1000 };
+
+typedef struct Walk { const char *p, *end; } Walk;
+
+static void blank(Walk *w)
+{
+    while (w->p < w->end && (*w->p == ' ' || *w->p == '\t' || *w->p == '\n' || *w->p == '\r'))
+        w->p++;
+}
+
+static bool take(Walk *w, char c)
+{
+    blank(w);
+    if (w->p >= w->end || *w->p != c)
+        return false;
+    w->p++;
+    return true;
+}
+
+/* At a quote: to behind the closing one. The raw text lies between. */
+static bool string(Walk *w, Str *raw)
+{
+    if (!take(w, '"'))
+        return false;
+    const char *from = w->p;
+    while (w->p < w->end && *w->p != '"')
+        w->p += *w->p == '\\' ? 2 : 1;
+    if (w->p >= w->end)
+        return false;
+    *raw = str_n(from, (size_t)(w->p - from));
+    w->p++;
+    return true;
+}
+
+/* A number, true, false or null. */
+static Str word(Walk *w)
+{
+    blank(w);
+    const char *from = w->p;
+    while (w->p < w->end && *w->p > ' ' && !strchr(",]}:[{\"", *w->p))
+        w->p++;
+    return str_n(from, (size_t)(w->p - from));
+}
+
+/* Behind any value. */
+static bool skip(Walk *w)
+{
+    int depth = 0;
+    Str s;
+
+    do {
+        blank(w);
+        if (w->p >= w->end)
+            return false;
+        char c = *w->p;
+        if (c == '{' || c == '[') {
+            depth++;
+            w->p++;
+        } else if (c == '}' || c == ']') {
+            depth--;
+            w->p++;
+        } else if (c == '"') {
+            if (!string(w, &s))
+                return false;
+        } else if (c == ',' || c == ':') {
+            if (!depth)
+                return false;
+            w->p++;
+        } else if (!word(w).n) {
+            return false;
+        }
+        if (depth > NEST_MAX)
+            return false;
+    } while (depth > 0);
+    return depth == 0;
+}
+
+static int hex(const char *p)
+{
+    int v = 0;
+    for (int i = 0; i < 4; i++) {
+        int d = p[i] >= '0' && p[i] <= '9' ? p[i] - '0' : (p[i] | 0x20) >= 'a' && (p[i] | 0x20) <= 'f' ? (p[i] | 0x20) - 'a' + 10 : -1;
+        if (d < 0)
+            return -1;
+        v = v * 16 + d;
+    }
+    return v;
+}
+
+static void rune(StrBuf *b, uint32_t c)
+{
+    if (c < 0x80) {
+        sb_byte(b, (char)c);
+    } else if (c < 0x800) {
+        sb_byte(b, (char)(0xC0 | c >> 6));
+        sb_byte(b, (char)(0x80 | (c & 0x3F)));
+    } else if (c < 0x10000) {
+        sb_byte(b, (char)(0xE0 | c >> 12));
+        sb_byte(b, (char)(0x80 | (c >> 6 & 0x3F)));
+        sb_byte(b, (char)(0x80 | (c & 0x3F)));
+    } else {
+        sb_byte(b, (char)(0xF0 | c >> 18));
+        sb_byte(b, (char)(0x80 | (c >> 12 & 0x3F)));
+        sb_byte(b, (char)(0x80 | (c >> 6 & 0x3F)));
+        sb_byte(b, (char)(0x80 | (c & 0x3F)));
+    }
+}
+
+/* A string's escapes; false: it has one that is none. NUL and lone surrogates cannot be text here. */
+static bool unescape(StrBuf *b, Str raw)
+{
+    static const char FROM[] = "\"\\/bfnrt", TO[] = "\"\\/\b\f\n\r\t";
+
+    for (size_t i = 0; i < raw.n; i++) {
+        if (raw.p[i] != '\\') {
+            sb_byte(b, raw.p[i]);
+            continue;
+        }
+        const char *at = i + 1 < raw.n && raw.p[i + 1] ? strchr(FROM, raw.p[i + 1]) : NULL;
+        if (at) {
+            sb_byte(b, TO[at - FROM]);
+            i++;
+            continue;
+        }
+        int c = i + 5 < raw.n && raw.p[i + 1] == 'u' ? hex(raw.p + i + 2) : -1;
+        if (c <= 0)
+            return false;
+        i += 5;
+        if (c >= 0xD800 && c < 0xDC00) {
+            int low = i + 6 < raw.n && raw.p[i + 1] == '\\' && raw.p[i + 2] == 'u' ? hex(raw.p + i + 3) : -1;
+            if (low < 0xDC00 || low > 0xDFFF)
+                return false;
+            c = 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+            i += 6;
+        } else if (c >= 0xDC00 && c < 0xE000) {
+            return false;
+        }
+        rune(b, (uint32_t)c);
+    }
+    return true;
+}
+
+/* Into the member `name`, the first of that name. */
+static bool enter_member(Walk *w, Str name, Arena *a)
+{
+    Str raw;
+
+    if (!take(w, '{'))
+        return false;
+    while (string(w, &raw) && take(w, ':')) {
+        StrBuf key = sb_new(a);
+        bool plain = memchr(raw.p, '\\', raw.n) == NULL;
+        if (plain ? str_eq(raw, name) : unescape(&key, raw) && str_eq(sb_str(&key), name))
+            return true;
+        if (!skip(w) || !take(w, ','))
+            return false;
+    }
+    return false;
+}
+
+static bool enter_item(Walk *w, int64_t n)
+{
+    if (!take(w, '['))
+        return false;
+    for (; n > 0; n--)
+        if (!skip(w) || !take(w, ','))
+            return false;
+    blank(w);
+    return w->p < w->end && *w->p != ']';
+}
+
+/* $."name"[3] step by step. */
+static bool follow(Walk *w, Str path, Arena *a)
+{
+    for (size_t i = 1; i < path.n;) {
+        size_t from = i + 1;
+        if (path.p[i] == '[') {
+            int64_t n;
+            while (i < path.n && path.p[i] != ']')
+                i++;
+            if (!str_to_i64(str_sub(path, from, i), &n) || !enter_item(w, n))
+                return false;
+        } else {
+            for (i = from + 1; i < path.n && path.p[i] != '"'; i++)
+                ;
+            if (i >= path.n || !enter_member(w, str_sub(path, from + 1, i), a))
+                return false;
+        }
+        i++;
+    }
+    return true;
+}
+
+/* Is the whole text one value, as far as its brackets and quotes say? */
+static bool is_one_value(Str text)
+{
+    Walk w = { text.p, text.p + text.n };
+    if (!skip(&w))
+        return false;
+    blank(&w);
+    return w.p == w.end;
+}
+
+static bool scalar_at(Arena *a, Str text, Str path, Str *ret)
+{
+    Walk w = { text.p, text.p + text.n };
+    StrBuf b = sb_new(a);
+    Str raw;
+
+    if (!is_one_value(text) || !follow(&w, path, a))
+        return false;
+    blank(&w);
+    if (w.p >= w.end || *w.p == '{' || *w.p == '[')
+        return false;
+    if (*w.p == '"') {
+        if (!string(&w, &raw) || !unescape(&b, raw))
+            return false;
+        *ret = sb_str(&b);
+        return str_is_utf8(*ret);
+    }
+    *ret = word(&w);
+    return ret->n && !str_eq(*ret, S("null"));
+}
+
+static Str arg(const ScalarArgs *a, int col, size_t row)
+{
+    duckdb_string_t *s = (duckdb_string_t *)a->data[col] + row;
+    return str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s));
+}
+
+static void run_scalar(duckdb_function_info info UNUSED, duckdb_data_chunk in, duckdb_vector out)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    ScalarArgs args = scalar_args(in);
+
+    for (size_t i = 0; i < args.n; i++) {
+        Str s;
+        if (scalar_has(&args, 0, i) && scalar_has(&args, 1, i) && scalar_at(a, arg(&args, 0, i), arg(&args, 1, i), &s))
+            duckdb_vector_assign_string_element_len(out, i, s.p, s.n);
+        else
+            scalar_null(out, i);
+    }
+}
+
+static void run_hash(duckdb_data_chunk in, duckdb_vector out, HashKind kind)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    ScalarArgs args = scalar_args(in);
+
+    for (size_t i = 0; i < args.n; i++) {
+        if (!scalar_has(&args, 0, i)) {
+            scalar_null(out, i);
+            continue;
+        }
+        Str h = hash_bytes(a, kind, arg(&args, 0, i));
+        if (kind != HASH_CRC32) {
+            duckdb_vector_assign_string_element_len(out, i, h.p, h.n);
+            continue;
+        }
+        uint32_t v = 0;
+        for (size_t k = 0; k < 4; k++)
+            v = v << 8 | (unsigned char)h.p[k];
+        ((int64_t *)duckdb_vector_get_data(out))[i] = v;
+    }
+}
+
+static void run_sha512(duckdb_function_info info UNUSED, duckdb_data_chunk in, duckdb_vector out) { run_hash(in, out, HASH_SHA512); }
+static void run_crc32(duckdb_function_info info UNUSED, duckdb_data_chunk in, duckdb_vector out) { run_hash(in, out, HASH_CRC32); }
+
+Status duck_json_register(duckdb_connection con, Error *err)
+{
+    static const ScalarSpec scalars[] = { { .name = "firn_json_scalar", .nargs = 2, .args = { DUCKDB_TYPE_VARCHAR, DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_VARCHAR, .run = run_scalar } };
+    static const ScalarSpec sha[] = { { .name = "firn_sha512", .nargs = 1, .args = { DUCKDB_TYPE_BLOB }, .result = DUCKDB_TYPE_BLOB, .run = run_sha512 } };
+    static const ScalarSpec crc[] = { { .name = "firn_crc32", .nargs = 1, .args = { DUCKDB_TYPE_BLOB }, .result = DUCKDB_TYPE_BIGINT, .run = run_crc32 } };
+
+    TRY(scalar_register(con, scalars, COUNT_OF(scalars), err));
+    TRY(scalar_register(con, sha, COUNT_OF(sha), err));
+    return scalar_register(con, crc, COUNT_OF(crc), err);
+}
