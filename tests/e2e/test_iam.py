@@ -376,6 +376,55 @@ def test_bad_policies(iam):
     assert code(iam.delete_policy, PolicyArn="arn:aws:iam::aws:policy/ReadOnlyAccess")[0] == "AccessDenied"
 
 
+def sample(shape, name, variant):
+    """A value of this shape: 0 plausible, 1 hostile."""
+    if shape.type_name == "structure":
+        return {k: sample(v, k, variant) for k, v in shape.members.items() if variant or k in shape.required_members}
+    if shape.type_name == "list":
+        return [sample(shape.member, name, variant)] * (1 if not variant else 3)
+    if shape.type_name == "map":
+        return {"k": sample(shape.value, name, variant)}
+    if shape.type_name in ("integer", "long"):
+        return 7 if not variant else 2**31 - 1
+    if shape.type_name == "boolean":
+        return True
+    if shape.type_name == "timestamp":
+        return 1700000000
+    if variant:
+        return "\u00e4<&>'\"%s${aws:username}/../*" * 3
+    return {"Arn": f"arn:aws:iam::{ACCOUNT}:policy/nothing", "Document": policy({"Action": "s3:Get*"}), "List": "x"}.get(next((e for e in ("Arn", "Document") if name.endswith(e)), ""), "nothing-of-that-name")
+
+
+@pytest.mark.parametrize("service", ["iam", "sts"])
+def test_every_operation_answers(server, iam, service):
+    """Whatever is sent, the answer is an error of the service's own or success; without rights it is a refusal."""
+    powerless = user(iam, "powerless-" + service)
+    cfg = dict(parameter_validation=False, retries={"max_attempts": 1})
+    as_root, as_nobody = (boto3.client(service, endpoint_url=server.lake, region_name="us-east-1", aws_access_key_id=k["AccessKeyId"], aws_secret_access_key=k["SecretAccessKey"],
+                                       config=botocore.config.Config(**cfg)) for k in ({"AccessKeyId": server.key, "SecretAccessKey": server.secret}, powerless))
+    model = as_root.meta.service_model
+    free = {"GetCallerIdentity", "GetSessionToken", "AssumeRoleWithSAML", "AssumeRoleWithWebIdentity"}
+    seen = {}
+    for op in model.operation_names:
+        shape = model.operation_model(op).input_shape
+        for variant, who in ((0, as_root), (1, as_root), (0, as_nobody)):
+            if op.startswith("Delete") and who is as_root and variant == 0 and op == "DeleteAccountPasswordPolicy":
+                continue
+            try:
+                who._make_api_call(op, sample(shape, "", variant) if shape else {})
+                answer = "OK"
+            except ClientError as e:
+                answer = e.response["Error"]["Code"]
+                assert e.response["ResponseMetadata"]["HTTPStatusCode"] < 500, (op, e)
+            seen.setdefault(answer, []).append(op)
+            if who is as_nobody and op not in free:
+                assert answer != "OK", op
+                assert answer in ("AccessDenied", "ValidationError", "UnsupportedOperation", "InvalidAction", "InvalidInput", "LimitExceeded", "SerializationException", "MalformedPolicyDocument", "NoSuchEntity", "MalformedCertificate"), (op, answer)
+    assert len(seen.get("AccessDenied", [])) > (100 if service == "iam" else 3), seen
+    if service == "iam":
+        assert len(set(seen.get("InvalidAction", []))) < 40, seen["InvalidAction"]      # newer operations than the API that is implemented
+
+
 def test_denials_are_logged(tables, iam):
     key = user(iam, "logged")
     code(client(tables, "s3", key).list_buckets)

@@ -162,6 +162,55 @@ IAM_OP(ListMFADevices)
     return door_page(c, "MFADevices", items, err);
 }
 
+static Status get_device(AwsCall *c, Json **ret, Error *err)
+{
+    Str serial = aws_str(c, "SerialNumber");
+
+    TRY(door_allow(c, serial, err));
+    Status s = iam_doc_get(c->access, c->a, S("mfa"), serial, ret, err);
+    return s == E_NOT_FOUND ? AWS_FAIL(err, E_NOT_FOUND, "NoSuchEntity", "VirtualMFADevice with serial number " STR_FMT " doesn't exist.", STR_ARG(serial)) : s;
+}
+
+IAM_OP(GetMFADevice)
+{
+    Json *r, *user, *device;
+
+    TRY(get_device(c, &r, err));
+    TRY(holder(c, aws_str(c, "SerialNumber"), &user, &device, err));
+    aws_put_str(c, "SerialNumber", aws_str(c, "SerialNumber"));
+    if (user) {
+        aws_put(c, "UserName", json_get(user, "UserName"));
+        aws_put(c, "EnableDate", aws_time(c, json_get_int(device, "EnableDate", 0)));
+    }
+    return OK;
+}
+
+IAM_OP(TagMFADevice)
+{
+    Json *r;
+
+    TRY(get_device(c, &r, err));
+    TRY(door_tags_add(c, r, err));
+    return iam_doc_put(c->access, S("mfa"), aws_str(c, "SerialNumber"), r, err);
+}
+
+IAM_OP(UntagMFADevice)
+{
+    Json *r;
+
+    TRY(get_device(c, &r, err));
+    TRY(door_tags_remove(c, r, err));
+    return iam_doc_put(c->access, S("mfa"), aws_str(c, "SerialNumber"), r, err);
+}
+
+IAM_OP(ListMFADeviceTags)
+{
+    Json *r;
+
+    TRY(get_device(c, &r, err));
+    return door_page(c, "Tags", door_show_tags(c, json_get(r, "Tags")), err);
+}
+
 /* ---- what is uploaded for a user: lists in its record ----------------------------------------------------------------------------------- */
 
 typedef struct Upload { const char *list, *id, *body, *what, *member; int max; } Upload;
@@ -269,86 +318,3 @@ IAM_OP(UploadSigningCertificate)
 IAM_OP(UpdateSigningCertificate) { return set_status(c, &SIGNING, err); }
 IAM_OP(DeleteSigningCertificate) { return drop(c, &SIGNING, err); }
 IAM_OP(ListSigningCertificates) { return list(c, &SIGNING, "Certificates", SHOW_ALL, err); }
-
-/* ---- server certificates: documents "server-certificate" by name ------------------------------------------------------------------------- */
-
-static Json *show_metadata(AwsCall *c, const Json *r)
-{
-    static const char *const names[] = { "Path", "ServerCertificateName", "ServerCertificateId", "Arn" };
-    Json *o = json_object(c->a);
-    door_copy(c, o, r, names, COUNT_OF(names));
-    door_set_time(c, o, "UploadDate", json_get_int(r, "UploadDate", 0));
-    door_set_time(c, o, "Expiration", json_get_int(r, "Expiration", 0));
-    return o;
-}
-
-static Status get_certificate(AwsCall *c, Json **ret, Error *err)
-{
-    Str name = aws_str(c, "ServerCertificateName");
-
-    TRY(door_allow(c, door_arn(c, "server-certificate", (Str){0}, name), err));
-    Status s = iam_doc_get(c->access, c->a, S("server-certificate"), name, ret, err);
-    if (s == E_NOT_FOUND)
-        return AWS_FAIL(err, E_NOT_FOUND, "NoSuchEntity", "The Server Certificate with name " STR_FMT " cannot be found.", STR_ARG(name));
-    return s;
-}
-
-/* The private key is not kept: no server here would use it. */
-IAM_OP(UploadServerCertificate)
-{
-    static const char *const names[] = { "CertificateBody", "CertificateChain" };
-    Str path = aws_has(c, "Path") ? aws_str(c, "Path") : S("/"), name = aws_str(c, "ServerCertificateName"), arn = door_arn(c, "server-certificate", path, name);
-    Json *known, *r = json_object(c->a);
-    int64_t now = clock_ms();
-
-    TRY(door_check_path(path, err));
-    TRY(door_check_name(name, "serverCertificateName", err));
-    TRY(door_allow(c, arn, err));
-    if (iam_doc_get(c->access, c->a, S("server-certificate"), name, &known, err) == OK)
-        return AWS_FAIL(err, E_EXISTS, "EntityAlreadyExists", "The Server Certificate with name " STR_FMT " already exists.", STR_ARG(name));
-    json_set(c->a, r, "Path", json_str(c->a, path));
-    json_set(c->a, r, "ServerCertificateName", json_str(c->a, name));
-    json_set(c->a, r, "ServerCertificateId", json_str(c->a, iam_new_id(c->a, "ASCA")));
-    json_set(c->a, r, "Arn", json_str(c->a, arn));
-    json_set(c->a, r, "UploadDate", json_int(c->a, now));
-    json_set(c->a, r, "Expiration", json_int(c->a, now + 365LL * 86400000));
-    door_copy(c, r, c->in, names, COUNT_OF(names));
-    TRY(door_tags_add(c, r, err));
-    TRY(iam_doc_put(c->access, S("server-certificate"), name, r, err));
-    aws_put(c, "ServerCertificateMetadata", show_metadata(c, r));
-    return OK;
-}
-
-IAM_OP(GetServerCertificate)
-{
-    static const char *const names[] = { "CertificateBody", "CertificateChain" };
-    Json *r, *o = json_object(c->a);
-
-    TRY(get_certificate(c, &r, err));
-    json_set(c->a, o, "ServerCertificateMetadata", show_metadata(c, r));
-    door_copy(c, o, r, names, COUNT_OF(names));
-    if (json_len(json_get(r, "Tags")))
-        json_set(c->a, o, "Tags", door_show_tags(c, json_get(r, "Tags")));
-    aws_put(c, "ServerCertificate", o);
-    return OK;
-}
-
-IAM_OP(DeleteServerCertificate)
-{
-    Json *r;
-
-    TRY(get_certificate(c, &r, err));
-    return iam_doc_put(c->access, S("server-certificate"), aws_str(c, "ServerCertificateName"), NULL, err);
-}
-
-IAM_OP(ListServerCertificates)
-{
-    Json *all, *items = json_array(c->a);
-
-    TRY(door_allow(c, S("*"), err));
-    TRY(iam_doc_list(c->access, c->a, S("server-certificate"), &all, err));
-    for (size_t i = 0; i < json_len(all); i++)
-        if (str_starts(json_get_str(json_at(all, i), "Path", S("/")), aws_str(c, "PathPrefix")))
-            json_push(c->a, items, show_metadata(c, json_at(all, i)));
-    return door_page(c, "ServerCertificateMetadataList", items, err);
-}

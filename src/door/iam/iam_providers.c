@@ -86,6 +86,34 @@ IAM_OP(ListSAMLProviders)
     return OK;
 }
 
+static Status put_saml(AwsCall *c, Json *r, Error *err) { return iam_doc_put(c->access, S("saml"), aws_str(c, "SAMLProviderArn"), r, err); }
+
+IAM_OP(TagSAMLProvider)
+{
+    Json *r;
+
+    TRY(get_saml(c, &r, err));
+    TRY(door_tags_add(c, r, err));
+    return put_saml(c, r, err);
+}
+
+IAM_OP(UntagSAMLProvider)
+{
+    Json *r;
+
+    TRY(get_saml(c, &r, err));
+    TRY(door_tags_remove(c, r, err));
+    return put_saml(c, r, err);
+}
+
+IAM_OP(ListSAMLProviderTags)
+{
+    Json *r;
+
+    TRY(get_saml(c, &r, err));
+    return door_page(c, "Tags", door_show_tags(c, json_get(r, "Tags")), err);
+}
+
 /* ---- OpenID Connect -------------------------------------------------------------------------------------------------------------- */
 
 static Status check_lists(AwsCall *c, Error *err)
