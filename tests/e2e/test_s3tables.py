@@ -719,6 +719,22 @@ def test_rights_by_identity(bucket):
     client(writer).delete_table(**bucket.at("staged"))
 
 
+def test_rights_by_namespace(bucket):
+    bucket.api.create_namespace(tableBucketARN=bucket.arn, namespace=["private"])
+    user = User(bucket.server, {**allow(["s3tables:CreateTable", "s3tables:GetTable", "s3tables:DeleteTable"], bucket.arn, bucket.arn + "/table/*"),
+                                "Condition": {"StringEquals": {"s3tables:namespace": "analytics"}}})
+    api = client(user)
+    api.create_table(**bucket.at("t"), format="ICEBERG")
+    assert api.get_table(**bucket.at("t"))["name"] == "t"
+    fails("AccessDeniedException", api.create_table, "s3tables:CreateTable", **bucket.at("t", "private"), format="ICEBERG")
+    arn = bucket.api.create_table(**bucket.at("hidden", "private"), format="ICEBERG")["tableARN"]
+    for call, args in ((api.get_table, bucket.at("hidden", "private")), (api.get_table, {"tableArn": arn}), (api.delete_table, bucket.at("hidden", "private"))):
+        fails("AccessDeniedException", call, **args)
+    by_arn = api.get_table(tableArn=bucket.get("t")["tableARN"])
+    assert by_arn["name"] == "t"
+    api.delete_table(**bucket.at("t"))
+
+
 def test_rights_by_resource_policies(bucket):
     arn = bucket.create("t", ("id", "long"))["tableARN"]
     guest = User(bucket.server, allow("s3:ListAllMyBuckets", "*"))

@@ -15,16 +15,25 @@ static Status policy_of(AwsCall *c, Str arn, Str *ret, Error *err)
     return s == E_NOT_FOUND ? OK : s;
 }
 
-static Status allowed(AwsCall *c, Str bucket, Str table, Error *err)
+/* Condition keys: what the request names, or what it leads to. */
+static Props context_of(AwsCall *c, const CatRelation *r)
 {
-    Props context = {0};
-    IamAsk ask = { .action = s3t_action(c), .resource = table.n ? table : bucket, .context = &context };
-    Str ns = aws_get(c, "namespace") && json_is(aws_get(c, "namespace"), JSON_STRING) ? aws_str(c, "namespace") : (Str){0};
+    Props p = {0};
+    Str ns = r ? r->namespace : aws_str(c, "namespace"), name = r ? r->name : aws_str(c, "name");
 
-    if (ns.n)
-        props_set(c->a, &context, S("s3tables:namespace"), ns);
-    if (table.n && aws_str(c, "name").n)
-        props_set(c->a, &context, S("s3tables:tableName"), aws_str(c, "name"));
+    if (ns.n)                                              /* CreateNamespace names a list: no key */
+        props_set(c->a, &p, S("s3tables:namespace"), ns);
+    if (ns.n && name.n)
+        props_set(c->a, &p, S("s3tables:tableName"), name);
+    return p;
+}
+
+/* r: the table when it was found; table: its ARN, or that of any table; empty: the bucket is asked for. */
+static Status allowed(AwsCall *c, Str bucket, Str table, const CatRelation *r, Error *err)
+{
+    Props context = context_of(c, r);
+    IamAsk ask = { .action = s3t_action(c), .resource = table.n ? table : bucket, .context = &context };
+
     TRY(policy_of(c, bucket, table.n ? &ask.resource_policy_2 : &ask.resource_policy, err));
     if (table.n)
         TRY(policy_of(c, table, &ask.resource_policy, err));
@@ -64,7 +73,7 @@ Status s3t_bucket_arn(AwsCall *c, Str arn, CatWarehouse *ret, Error *err)
         return FAIL(err, E_INVALID, "The specified bucket ARN is not valid.");
     if (!str_eq(account, cat_account(s3t_catalog(c))))
         return foreign(c, arn, err);
-    TRY(allowed(c, arn, (Str){0}, err));
+    TRY(allowed(c, arn, (Str){0}, NULL, err));
     Status s = cat_warehouse_get(s3t_catalog(c), c->a, arn, ret, err);
     if (s == E_NOT_FOUND)
         return FAIL(err, E_NOT_FOUND, "The specified table bucket does not exist.");
@@ -98,7 +107,7 @@ Status s3t_table(AwsCall *c, CatWarehouse *w, CatRelation *ret, Error *err)
     Status bucket = cat_warehouse_get(s3t_catalog(c), c->a, arn, w, &absent);
     Status s = bucket == OK ? cat_relation_get(s3t_catalog(c), c->a, w->id, aws_str(c, "namespace"), aws_str(c, "name"), ret, &absent) : bucket;
     bool found = s == OK && ret->kind != REL_VIEW;
-    TRY(allowed(c, arn, found ? s3t_table_arn_of(c, ret) : str_cat(c->a, arn, S("/table/*")), err));
+    TRY(allowed(c, arn, found ? s3t_table_arn_of(c, ret) : str_cat(c->a, arn, S("/table/*")), found ? ret : NULL, err));
     if (bucket == E_NOT_FOUND)
         return FAIL(err, E_NOT_FOUND, "The specified table bucket does not exist.");
     if (s != OK && s != E_NOT_FOUND)
@@ -113,14 +122,18 @@ Status s3t_table_arn(AwsCall *c, Str arn, CatRelation *ret, Error *err)
 {
     ptrdiff_t at = str_find(arn, S("/table/"));
     Str bucket = at < 0 ? arn : str_sub(arn, 0, (size_t)at), account, name;
+    Error absent;
 
     if (at < 0 || !bucket_name_of(c, bucket, &account, &name))
         return FAIL(err, E_INVALID, "The specified table ARN is not valid.");
     if (!str_eq(account, cat_account(s3t_catalog(c))))
         return foreign(c, arn, err);
-    TRY(allowed(c, bucket, arn, err));
-    Status s = cat_relation_by_arn(s3t_catalog(c), c->a, arn, ret, err);
-    return s == E_NOT_FOUND || (s == OK && ret->kind == REL_VIEW) ? no_table(err) : s;
+    Status s = cat_relation_by_arn(s3t_catalog(c), c->a, arn, ret, &absent);
+    bool found = s == OK && ret->kind != REL_VIEW;
+    TRY(allowed(c, bucket, arn, found ? ret : NULL, err));
+    if (s != OK && s != E_NOT_FOUND)
+        return error_set(err, s, absent.origin, "%s", absent.message);
+    return found ? OK : no_table(err);
 }
 
 /* ---- managed views ------------------------------------------------------------------------------------------------------ */
