@@ -5,6 +5,7 @@
  * `spark.sql.catalog.<name>.glue.id` (session, then configuration), glue_catalog and spark_catalog for the account's catalog, a table
  * bucket's own name.  A trailing part may be a metadata table (t.snapshots) or a reference (t.branch_x, t.tag_x). */
 #include "service/session_int.h"
+#include "service/athena.h"
 #include "service/external.h"
 #include "service/files.h"
 #include "service/live_sql.h"
@@ -230,6 +231,8 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
     CatRelation rel;
     Name n = {0};
 
+    if (r->dialect == DIALECT_TRINO && athena_is_schema_table(&ref->name))
+        return athena_schema_table(r, a, &ref->name, ret, err);
     Status pg = resolve_pg(r, a, ref, ret, err);
     if (pg != E_NOT_FOUND)
         return pg;
