@@ -84,6 +84,8 @@ SPARK = {
     "another table's data path": "ALTER TABLE glue_catalog.n.other SET TBLPROPERTIES ('write.data.path' = 's3://{bucket}/{prefix}data')",
     "another table's metadata path": "ALTER TABLE glue_catalog.n.other SET TBLPROPERTIES ('write.metadata.path' = 's3://{bucket}/{prefix}metadata')",
     "registered again under a new name": "CALL glue_catalog.system.register_table(table => 'n.evil', metadata_file => '{metadata}')",
+    "tables of a namespace whose place it is": "CREATE NAMESPACE glue_catalog.{fresh} LOCATION 's3://{bucket}/{prefix}'; CREATE TABLE glue_catalog.{fresh}.evil (a INT) USING iceberg",
+    "a table as a query at its place": "CREATE TABLE glue_catalog.n.evil USING iceberg LOCATION 's3://{bucket}/{prefix}' AS SELECT 1 AS a",
     "a second view at its place": "CREATE MATERIALIZED VIEW glue_catalog.n.evil LOCATION 's3://{bucket}/{prefix}' AS SELECT count(*) AS c FROM glue_catalog.n.s",
 }
 POSTGRES = {
@@ -101,7 +103,7 @@ def fill(lake, text):
     bucket, prefix = lake.place()
     first = lake.server.sql(f"SELECT snapshot_id FROM {V}.snapshots ORDER BY committed_at")[0][0]
     metadata = f"s3://{bucket}/{lake.key('.metadata.json')}" if "{metadata}" in text else ""
-    return text.format(v=V, first=first, bucket=bucket, prefix=prefix, metadata=metadata)
+    return text.format(v=V, fresh=unique("ns"), first=first, bucket=bucket, prefix=prefix, metadata=metadata)
 
 
 for _name, _text in SPARK.items():
@@ -239,6 +241,18 @@ def _(lake, who):
 def _(lake, who):
     c, bucket, prefix = s3(lake, who)
     c.create_multipart_upload(Bucket=bucket, Key=prefix + "data/evil")
+
+
+@s3_attack("DeleteObject of a version")
+def _(lake, who):
+    c, bucket, _ = s3(lake, who)
+    c.delete_object(Bucket=bucket, Key=lake.key(".parquet"), VersionId="null")
+
+
+@s3_attack("DeleteObjects of versions")
+def _(lake, who):
+    c, bucket, _ = s3(lake, who)
+    bulk(c.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": k, "VersionId": "null"} for k, _, _ in lake.objects()]}))
 
 
 @s3_attack("PutObjectTagging")
@@ -550,6 +564,13 @@ def _(lake, who):
 @bucket_attack("DeleteTablePolicy")
 def _(lake, who):
     who.client("s3tables").delete_table_policy(**at(lake))
+
+
+@bucket_attack("CreateTable over it by Iceberg REST")
+def _(lake, who):
+    m = lake.root.client("s3tables").get_table_metadata_location(**at(lake))["metadataLocation"]
+    prefix = http(lake.root, "GET", f"/iceberg/v1/config?warehouse={urllib.parse.quote(lake.arn, safe='')}").get("overrides", {}).get("prefix") or urllib.parse.quote(lake.arn, safe="")
+    http(who, "POST", f"/iceberg/v1/{urllib.parse.quote(urllib.parse.unquote(prefix), safe='')}/namespaces/analytics/register", {"name": "v", "metadata-location": m, "overwrite": True})
 
 
 @bucket_attack("PutObject")
