@@ -2,6 +2,7 @@
 /* ddl.c - tables made, replaced and dropped by SQL (views: ddl_view.c, namespaces: ddl_namespace.c, ALTER: alter.c).
  *
  * The verbs of tables.h do the work; here statements become schemas, specs and updates. */
+#include "service/athena.h"
 #include "service/ddl_int.h"
 #include "service/live_sql.h"
 
@@ -200,6 +201,10 @@ Status do_create_table(Run *r, Rows *rows, Error *err)
     TRY(live_create_table(r, &live, err));
     if (live.done)
         return OK;
+    if (r->st->hive) {
+        TRY(name_resolve(r, &r->st->name, &name, err));
+        return do_create_external(r, rows, &name, err);
+    }
     TRY(check_provider(r->st, err));
     TRY(name_resolve(r, &r->st->name, &name, err));
     bool there = table_exists(r, &name);

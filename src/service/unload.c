@@ -17,11 +17,11 @@ static Status place_allowed(Run *r, const Location *at, Str key, Error *err)
 }
 
 /* Where the file goes: below a folder that holds nothing. */
-static Status find_place(Run *r, Location *at, Str *key, Error *err)
+static Status find_place(Run *r, Str location, Location *at, Str *key, Error *err)
 {
     ListResult found = {0};
 
-    TRY(store_parse_location(r->a, r->st->location, at, err));
+    TRY(store_parse_location(r->a, location, at, err));
     if (at->file)
         return FAIL(err, E_INVALID, "UNLOAD writes to s3:// alone");
     Str folder = !at->key.n || str_ends(at->key, S("/")) ? at->key : str_cat(r->a, at->key, S("/"));
@@ -30,28 +30,27 @@ static Status find_place(Run *r, Location *at, Str *key, Error *err)
     ListQuery q = { .bucket = at->bucket, .prefix = folder, .max = 1 };
     TRY(store_list(r->svc->store, r->a, &q, &found, err));
     if (found.objects.n)
-        return FAIL(err, E_EXISTS, "HIVE_PATH_ALREADY_EXISTS: Target directory '" STR_FMT "' already holds objects: UNLOAD needs an empty one", STR_ARG(r->st->location));
+        return FAIL(err, E_EXISTS, "HIVE_PATH_ALREADY_EXISTS: Target directory '" STR_FMT "' already holds objects: UNLOAD needs an empty one", STR_ARG(location));
     return OK;
 }
 
-static Status format_options(const Stmt *st, StrBuf *b, Error *err)
+static Status format_options(const Unload *u, StrBuf *b, Error *err)
 {
     static const struct { const char *name, *parquet, *json; } codecs[] = {
         { "", "gzip", "gzip" }, { "GZIP", "gzip", "gzip" }, { "SNAPPY", "snappy", NULL }, { "ZSTD", "zstd", "zstd" }, { "NONE", "uncompressed", "none" },
     };
-    Str format = props_get(&st->props, S("format"), (Str){0}), compression = props_get(&st->props, S("compression"), (Str){0});
-    bool json = str_ieq(format, S("JSON"));
+    bool json = str_ieq(u->format, S("JSON"));
 
-    if (!json && format.n && !str_ieq(format, S("PARQUET")))
-        return FAIL(err, E_UNSUPPORTED, "UNLOAD writes PARQUET and JSON, not '" STR_FMT "'", STR_ARG(format));
+    if (!json && u->format.n && !str_ieq(u->format, S("PARQUET")))
+        return FAIL(err, E_UNSUPPORTED, "files are written as PARQUET or JSON, not as '" STR_FMT "'", STR_ARG(u->format));
     for (size_t i = 0; i < COUNT_OF(codecs); i++) {
         const char *codec = json ? codecs[i].json : codecs[i].parquet;
-        if (!codec || !str_ieq(compression, str_c(codecs[i].name)))
+        if (!codec || !str_ieq(u->compression, str_c(codecs[i].name)))
             continue;
         sb_fmt(b, "(FORMAT %s, COMPRESSION %s)", json ? "json" : "parquet", codec);
         return OK;
     }
-    return FAIL(err, E_UNSUPPORTED, "UNLOAD cannot compress %s with '" STR_FMT "'", json ? "JSON" : "PARQUET", STR_ARG(compression));
+    return FAIL(err, E_UNSUPPORTED, "%s cannot be compressed with '" STR_FMT "'", json ? "JSON" : "PARQUET", STR_ARG(u->compression));
 }
 
 static Status check_options(const Stmt *st, Error *err)
@@ -73,7 +72,7 @@ static Status named_columns(Run *r, const BoundColumns *cols, StrBuf *b, Error *
         const BoundColumn *c = &cols->p[i];
         Str lower = str_lower(r->a, c->name);
         if (map_has(&names, lower) || !c->name.n || c->name.n > UNLOAD_NAME_MAX)
-            return FAIL(err, E_INVALID, "UNLOAD needs columns of different names: '" STR_FMT "' is there twice or has none", STR_ARG(c->name));
+            return FAIL(err, E_INVALID, "columns need different names: '" STR_FMT "' is there twice or has none", STR_ARG(c->name));
         map_put(&names, lower, (void *)c);
         sb_addc(b, i ? ", CAST(q." : "CAST(q.");
         sql_ident(b, c->engine);
@@ -85,7 +84,7 @@ static Status named_columns(Run *r, const BoundColumns *cols, StrBuf *b, Error *
     return OK;
 }
 
-static Status copy_sql(Run *r, Str sql, Str path, Str *ret, Error *err)
+static Status copy_sql(Run *r, const Unload *u, Str sql, Str path, Str *ret, Error *err)
 {
     StrBuf b = sb_new(r->a);
 
@@ -96,7 +95,7 @@ static Status copy_sql(Run *r, Str sql, Str path, Str *ret, Error *err)
     sb_addc(&b, ") q) TO ");
     sql_lit(&b, path);
     sb_byte(&b, ' ');
-    TRY(format_options(r->st, &b, err));
+    TRY(format_options(u, &b, err));
     *ret = sb_str(&b);
     return OK;
 }
@@ -115,26 +114,31 @@ static Status write_and_adopt(Run *r, const Location *at, Str key, Str path, Str
     return OK;
 }
 
-Status do_unload(Run *r, Rows *rows, Error *err)
+Status unload_query(Run *r, const Unload *u, int64_t *n, Error *err)
 {
     Str path = str_fmt(r->a, STR_FMT "/unload-" STR_FMT, STR_ARG(store_scratch(r->svc->store)), STR_ARG(uuid_v4(r->a)));
     Printer p = run_printer(r);
     Binder b;
     Location at;
     Str key, sql, copy;
-    int64_t n = 0;
 
-    TRY(check_options(r->st, err));
-    TRY(find_place(r, &at, &key, err));
+    TRY(find_place(r, u->location, &at, &key, err));
     run_binder(r, &b);
     TRY(sql_bind_query(r->a, &b, r->st->query, err));
     prune_query(r, r->st->query);
     TRY(sql_print_query(r->a, &p, r->st->query, &sql, err));
-    TRY(copy_sql(r, sql, path, &copy, err));
-    Status s = write_and_adopt(r, &at, key, path, copy, &n, err);
+    TRY(copy_sql(r, u, sql, path, &copy, err));
+    Status s = write_and_adopt(r, &at, key, path, copy, n, err);
     if (s != OK)
         (void)!unlink(path.p);
-    rows_command(rows, "UNLOAD");
-    rows->changed = n;
     return s;
+}
+
+Status do_unload(Run *r, Rows *rows, Error *err)
+{
+    Unload u = { .location = r->st->location, .format = props_get(&r->st->props, S("format"), (Str){0}), .compression = props_get(&r->st->props, S("compression"), (Str){0}) };
+
+    rows_command(rows, "UNLOAD");
+    TRY(check_options(r->st, err));
+    return unload_query(r, &u, &rows->changed, err);
 }
