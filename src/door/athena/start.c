@@ -162,6 +162,13 @@ static Status start_statement(Start *s, Error *err)
     return s->stmt.door == PREP_EXECUTE ? start_execute(s, err) : OK;
 }
 
+/* Some clients quote the database as they would in DDL: `my-db`. */
+static Str unquoted(Str name)
+{
+    bool quoted = name.n > 2 && name.p[0] == name.p[name.n - 1] && (name.p[0] == '`' || name.p[0] == '"');
+    return quoted ? str_sub(name, 1, name.n - 1) : name;
+}
+
 static Status start_context(Start *s, Error *err)
 {
     const Json *context = aws_get(s->c, "QueryExecutionContext");
@@ -260,7 +267,7 @@ static void reuse_key(Start *s)
 static bool may_still_read(Start *s)
 {
     Props settings = {0};
-    SessionOptions o = { .principal = s->c->who, .dialect = ATH_DIALECT, .namespace = s->database, .settings = &settings };
+    SessionOptions o = { .principal = s->c->who, .dialect = ATH_DIALECT, .namespace = unquoted(s->database), .settings = &settings };
     RowColumns columns = {0};
     DataType types[8] = {0};
     Session *ss;
@@ -329,7 +336,7 @@ static Status start_run(Start *s, Error *err)
     for vec_each(Str, p, &s->params)
         vec_push(a, &x->params, str_dup(a, *p));
     x->catalog = str_dup(a, s->catalog);
-    x->namespace = str_lower(a, s->database);
+    x->namespace = str_lower(a, unquoted(s->database));
     x->output = str_dup(a, output_of(s));
     x->cutoff = json_get_int(s->conf, "BytesScannedCutoffPerQuery", 0);
     x->who = principal_dup(a, &s->c->who);
