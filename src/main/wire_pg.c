@@ -44,7 +44,7 @@ static Status take_role(PgWire *w, Arena *a, const PgLogin *l, Principal *p, Err
     if (!role.n)
         return OK;
     TRY(iam_pass_role(w->svc->access, a, p, role, "glue.amazonaws.com", err));
-    TRY(iam_assume_service(w->svc->access, a, role, "glue.amazonaws.com", S("firn-sql"), &taken, err));
+    TRY(iam_assume_service(w->svc->access, a, role, "glue.amazonaws.com", S("GlueJobRunnerSession"), &taken, err));
     *p = taken;
     return OK;
 }

@@ -54,9 +54,11 @@ static Status may_read_sources(Service *svc, Arena *a, const Principal *p, const
     return OK;
 }
 
+const char *definer_refresh_action(const CatMview *v) { return v->managed ? "glue:StartMaterializedViewRefreshTaskRun" : "glue:UpdateTable"; }
+
 static Status check(Service *svc, Arena *a, const CatRelation *view, const CatMview *v, Error *err)
 {
-    Ask ask = { .action = ACT_REFRESH, .api = "REFRESH MATERIALIZED VIEW", .relation = view };
+    Ask ask = { .action = ACT_REFRESH, .api = "REFRESH MATERIALIZED VIEW", .iam = definer_refresh_action(v), .relation = view };
     Principal p;
 
     TRY(definer_principal(svc, a, v->definer, &p, err));

@@ -6,6 +6,7 @@
 #include "service/live_sql.h"
 #include "access/lakeformation.h"
 #include "sched/sched.h"
+#include "service/notices.h"
 #include "service/tablebuckets.h"
 
 static const char *const REPORT = "refresh %s: %s; %lld source rows read, %lld rows changed, %.1f ms";
@@ -212,7 +213,8 @@ Status do_refresh_mv(Run *r, Rows *rows, Error *err)
 
     rows_command(rows, "REFRESH MATERIALIZED VIEW");
     TRY(open_view(r, &n, &rel, &v, err));
-    TRY(run_ask(r, ACT_REFRESH, "REFRESH MATERIALIZED VIEW", &rel, err));
+    Ask ask = { .action = ACT_REFRESH, .api = "REFRESH MATERIALIZED VIEW", .iam = definer_refresh_action(&v), .relation = &rel, .catalog = rel.catalog, .namespace = rel.namespace, .name = rel.name };
+    TRY(access_check(r->svc->access, r->a, &r->ss->principal, &ask, err));
     TRY(refresh_run(r->svc->refresher, r->a, rel.id, &q, &rep, err));
     report(r, &rep);
     return OK;

@@ -24,6 +24,8 @@ void notices_post(Notices *n, Arena *a, Str detail_type, Str resource, Json *det
 
 /* May the view's definer still read its sources and refresh it? The root account passes; a role is taken as Glue would take it (definer.c). */
 NODISCARD Status definer_authorize(Service *svc, Arena *a, const CatRelation *view, const CatMview *v, Error *err);
+/* The IAM action that refreshing it asks for: Glue's run of a managed view; a regular one is written by who may write it anyway. */
+const char *definer_refresh_action(const CatMview *v);
 /* May the definer list or read this object of a source that is not Iceberg? */
 NODISCARD Status definer_may_read(Service *svc, Arena *a, Str definer, LakeMay what, Str bucket, Str key, Error *err);
 

@@ -407,7 +407,7 @@ def test_row_41(world):
 
 
 def test_row_42(world):
-    assert "Materialized views must have table type EXTERNAL_TABLE." in world.denied(update("customer_summary_managed", "IsManaged: false", table_type="TableType"))
+    assert "Materialized views must have table type EXTERNAL_TABLE." in world.denied(update("customer_summary_managed", "IsManaged: false", table_type=".TableType"))
     assert world.get_table("customer_summary_managed", "Table.TableType") == "customer"
 
 

@@ -73,16 +73,23 @@ class World:
             settings.append("glue.jobs=off")                                       # row 18 without a Spark
         self.server = Server(folder / "data", settings)
         (folder / "aws-config").write_text("[default]\ncli_timestamp_format = iso8601\ncli_pager =\n")
+        self.newer_model()
         self.root = self.environment(self.server.key, self.server.secret, "")
         self.me = None
         self.runner = runner(self)
 
     def environment(self, key, secret, token):
         env = {k: v for k, v in os.environ.items() if not k.startswith("AWS_")}
-        env |= {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_ENDPOINT_URL": self.server.lake, "AWS_CONFIG_FILE": str(self.folder / "aws-config"), "AWS_REGION": REGION,
+        env |= {"AWS_ACCESS_KEY_ID": key, "AWS_SECRET_ACCESS_KEY": secret, "AWS_ENDPOINT_URL": self.server.lake, "AWS_CONFIG_FILE": str(self.folder / "aws-config"), "AWS_DATA_PATH": str(self.folder / "models"), "AWS_REGION": REGION,
                 "AWS_DEFAULT_REGION": REGION, "ACCOUNT_ID": ACCOUNT, "BUCKET": BUCKET, "TABLE_BUCKET": TABLE_BUCKET, "SRC_DB": SRC_DB, "S3T_CATALOG": S3T_CATALOG, "TB_ARN": TB_ARN, "JOB_ROLE": JOB_ROLE,
                 "ME": ME, "PATH": f"{BIN}:{env['PATH']}", "TZ": "Asia/Tokyo"}
         return env | ({"AWS_SESSION_TOKEN": token} if token else {})
+
+    def newer_model(self):
+        """The CLI brings an older model of Glue than botocore beside it has: one that does not know IsManaged."""
+        import botocore
+        (self.folder / "models").mkdir()
+        (self.folder / "models" / "glue").symlink_to(pathlib.Path(botocore.__file__).parent / "data" / "glue")
 
     def become_cm_user(self):
         """Before the document begins: the verifier's role, an administrator of the account and of Lake Formation."""

@@ -331,7 +331,7 @@ def test_firn_sql_as_a_role(tables, iam):
         connect(tables, key, options=options)
     iam.put_user_policy(UserName="passer", PolicyName="p", PolicyDocument=policy({"Action": "iam:PassRole", "Resource": arn, "Condition": {"StringEquals": {"iam:PassedToService": "glue.amazonaws.com"}}}))
     with connect(tables, key, options=options) as c:
-        assert c.execute("SELECT current_user()", prepare=False).fetchone()[0] == f"arn:aws:sts::{ACCOUNT}:assumed-role/job/firn-sql"
+        assert c.execute("SELECT current_user()", prepare=False).fetchone()[0] == f"arn:aws:sts::{ACCOUNT}:assumed-role/job/GlueJobRunnerSession"
 
 
 def test_tokens(tables, iam, sts):
