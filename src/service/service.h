@@ -49,7 +49,6 @@ typedef struct Service {
     struct Live *live;                /* its rows: internal tables, continuous views */
     struct Logs *logs;                /* CloudWatch Logs and notices */
     struct Jobs *jobs;                /* Glue jobs: opened and closed by main/; NULL: none */
-    struct Jobs *jobs;                /* Glue jobs: opened and closed by main/; NULL: none */
     struct Notices *notices;          /* runs told to the logs, the event list and the webhook */
     struct Guard *guard;              /* files of managed views: checked when changed, scrubbed */
 } Service;
