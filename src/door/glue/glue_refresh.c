@@ -334,6 +334,7 @@ Status glue_get_refresh(AwsCall *c, Error *err)
     return OK;
 }
 
+/* The run that made a view is its creation (Table.Status), not a refresh of it. */
 static Status add_runs(AwsCall *c, int64_t relation_id, const GlueName *n, Json *list, Error *err)
 {
     Map relations = map_new(c->a);
@@ -350,7 +351,7 @@ static Status add_runs(AwsCall *c, int64_t relation_id, const GlueName *n, Json 
                 continue;
             map_put(&relations, key, r);
         }
-        if (str_eq(r->catalog, n->w.id) && (n->db.n == 0 || str_eq(r->namespace, n->db)))
+        if (!str_eq(run->trigger, S("CREATE")) && str_eq(r->catalog, n->w.id) && (n->db.n == 0 || str_eq(r->namespace, n->db)))
             json_push(c->a, list, show(c, run, r));
     }
     return OK;
