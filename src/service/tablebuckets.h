@@ -17,6 +17,8 @@
 bool svc_is_table_bucket(Str catalog_id);
 /* A private bucket of a table, by its name. */
 bool svc_is_table_storage(Str bucket);
+/* With all that is in it, unless a relation keeps its files there. What cannot be removed now is found by the next round of maintenance. */
+void svc_table_storage_remove(Catalog *c, Store *st, Arena *a, Str bucket);
 /* "": the name may stand in a table bucket, else what is wrong. */
 Str svc_table_bucket_name_problem(Str name);
 

@@ -90,22 +90,28 @@ Status tables_bucket_location(const SvcCall *c, Str catalog, Str uri, Error *err
     return FAIL(err, E_INVALID, "location '" STR_FMT "' cannot be chosen: a table in a table bucket keeps its files in storage of its own", STR_ARG(uri));     /* (1) */
 }
 
-void tables_drop_private_bucket(const SvcCall *c, Str uri)
+void svc_table_storage_remove(Catalog *c, Store *st, Arena *a, Str bucket)
 {
     ObjectInfos all = {0};
     CatRelation r = {0};
+    Error ignored;
+
+    if (!svc_is_table_storage(bucket) || cat_relation_by_location(c, a, str_cat(a, S("s3://"), bucket), &r, &ignored) != E_NOT_FOUND)
+        return;
+    if (store_list_all(st, a, store_s3_uri(a, bucket, (Str){0}), &all, &ignored) != OK)
+        return;
+    for vec_each(ObjectInfo, o, &all)
+        (void)!store_delete(st, store_s3_uri(a, o->bucket, o->key), &ignored);
+    (void)!store_bucket_delete(st, bucket, &ignored);
+}
+
+void tables_drop_private_bucket(const SvcCall *c, Str uri)
+{
     Location l = {0};
     Error ignored;
 
-    if (store_parse_location(c->a, uri, &l, &ignored) != OK || l.file || l.key.n || !svc_is_table_storage(l.bucket))
-        return;
-    if (cat_relation_by_location(c->ctx->catalog, c->a, uri, &r, &ignored) != E_NOT_FOUND)
-        return;
-    if (store_list_all(c->ctx->store, c->a, store_s3_uri(c->a, l.bucket, (Str){0}), &all, &ignored) != OK)
-        return;
-    for vec_each(ObjectInfo, o, &all)
-        (void)!store_delete(c->ctx->store, store_s3_uri(c->a, o->bucket, o->key), &ignored);
-    (void)!store_bucket_delete(c->ctx->store, l.bucket, &ignored);
+    if (store_parse_location(c->a, uri, &l, &ignored) == OK && !l.file && !l.key.n)
+        svc_table_storage_remove(c->ctx->catalog, c->ctx->store, c->a, l.bucket);
 }
 
 /* ---- a table without metadata ------------------------------------------------------------------------------------------ */

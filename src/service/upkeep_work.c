@@ -10,6 +10,15 @@
 enum { HOUR_MS = 3600000, STAGED_DAYS = 7 };
 #define DAY_MS (24ll * HOUR_MS)
 
+static void tell(UpkeepJob *j, const char *what, const char *x, int64_t nx, const char *y, int64_t ny)
+{
+    const CatRelation *r = &j->table.relation;
+
+    if (nx > 0)
+        log_event(LOG_INFO, what, "table", str_fmt(j->a, STR_FMT "." STR_FMT "." STR_FMT, STR_ARG(r->catalog), STR_ARG(r->namespace), STR_ARG(r->name)).p,
+                  x, str_fmt(j->a, "%lld", (long long)nx).p, y, str_fmt(j->a, "%lld", (long long)ny).p, NULL);
+}
+
 /* ---- compaction ------------------------------------------------------------------------------------------------------- */
 
 static const IceSortOrder *table_order(const IceMetadata *m)
@@ -34,7 +43,9 @@ Status upkeep_compact(UpkeepJob *j, Str *skipped, Error *err)
         rw.order = table_order(j->table.meta);
     if (str_eq(strategy, S("sort")) && !rw.order)
         return FAIL(err, E_INVALID, "strategy sort needs a sort order of the table");
-    return lake_rewrite_files(j->svc->lake, j->a, j->conn, &j->table, &rw, &done, err);
+    TRY(lake_rewrite_files(j->svc->lake, j->a, j->conn, &j->table, &rw, &done, err));
+    tell(j, "table compacted", "files", done.rewritten_files, "into", done.added_files);
+    return OK;
 }
 
 /* ---- snapshots ---------------------------------------------------------------------------------------------------------- */
@@ -67,7 +78,9 @@ Status upkeep_expire(UpkeepJob *j, Str *skipped UNUSED, Error *err)
     LakeExpired done;
 
     TRY(upkeep_pinned(j->svc, j->a, &j->table, &pinned, err));                                   /* (3) */
-    return lake_expire(j->svc->lake, j->a, &j->table, &e, pinned.p, pinned.n, &done, err);
+    TRY(lake_expire(j->svc->lake, j->a, &j->table, &e, pinned.p, pinned.n, &done, err));
+    tell(j, "snapshots expired", "snapshots", done.snapshots, "files", done.data_files + done.manifests + done.manifest_lists);
+    return OK;
 }
 
 /* ---- unreferenced files ------------------------------------------------------------------------------------------------------ */
@@ -92,42 +105,27 @@ Status upkeep_remove_unreferenced(UpkeepJob *j, Str *skipped UNUSED, Error *err)
     int64_t days = min_i64(json_get_int(j->settings, "unreferencedDays", 3), 1000000) + min_i64(json_get_int(j->settings, "nonCurrentDays", 10), 1000000);
     Map keep = map_new(j->a);
     StrVec found = {0};
+    int64_t removed = 0;
     Error ignored;
 
     TRY(evidence_files(j, &keep, err));                                                          /* (2) */
     TRY(lake_remove_orphans(j->svc->lake, j->a, &j->table, (Str){0}, clock_ms() - days * DAY_MS, ORPHANS_LIST, &found, err));
     for vec_each(Str, uri, &found)
-        if (!map_has(&keep, *uri) && store_delete(j->svc->store, *uri, &ignored) == OK)
-            log_event(LOG_DEBUG, "an unreferenced file was removed", "file", str_z(j->a, *uri), NULL);
+        removed += !map_has(&keep, *uri) && store_delete(j->svc->store, *uri, &ignored) == OK;
+    tell(j, "unreferenced files removed", "files", removed, "found", (int64_t)found.n);
     return OK;
 }
 
 /* ---- storage of tables that never came ---------------------------------------------------------------------------------------- */
 
-static void remove_bucket(Service *s, Arena *a, Str name)
-{
-    ObjectInfos all = {0};
-    Error ignored;
-
-    if (store_list_all(s->store, a, store_s3_uri(a, name, (Str){0}), &all, &ignored) != OK)
-        return;
-    for vec_each(ObjectInfo, o, &all)
-        (void)!store_delete(s->store, store_s3_uri(a, o->bucket, o->key), &ignored);
-    (void)!store_bucket_delete(s->store, name, &ignored);
-}
-
 void upkeep_remove_staged(Service *s, Arena *a)
 {
     BucketInfos all = {0};
-    CatRelation r;
     Error ignored;
 
     if (store_bucket_list(s->store, a, &all, &ignored) != OK)
         return;
-    for vec_each(BucketInfo, b, &all) {
-        if (!svc_is_table_storage(b->name) || b->created_ms > clock_ms() - STAGED_DAYS * DAY_MS)
-            continue;
-        if (cat_relation_by_location(s->catalog, a, str_cat(a, S("s3://"), b->name), &r, &ignored) == E_NOT_FOUND)
-            remove_bucket(s, a, b->name);
-    }
+    for vec_each(BucketInfo, b, &all)
+        if (svc_is_table_storage(b->name) && b->created_ms < clock_ms() - STAGED_DAYS * DAY_MS)
+            svc_table_storage_remove(s->catalog, s->store, a, b->name);
 }

@@ -594,8 +594,12 @@ def test_snapshots_and_unreferenced_files_go(tmp_path):
     b.sql("ALTER TABLE @m SET TBLPROPERTIES ('a' = 'b')")
     host = b.get("t")["warehouseLocation"].removeprefix("s3://")
     s.s3().put_object(Bucket=host, Key="data/lost.parquet", Body=b"1")
+    import pyarrow as pa
+    staged = s.pyiceberg(warehouse=b.arn).create_table_transaction("analytics.never", schema=pa.schema([("id", pa.int64())])).table_metadata.location.removeprefix("s3://")
+    s.s3().head_bucket(Bucket=staged)
     s.stop()
     with sqlite3.connect(next(data.rglob("store.db"))) as c:
+        c.execute("UPDATE buckets SET created = created - 20 * 86400000")
         c.execute("UPDATE objects SET modified = modified - 20 * 86400000")
     s = Server(data, ["maintenance.interval=1"])
     try:
@@ -608,6 +612,8 @@ def test_snapshots_and_unreferenced_files_go(tmp_path):
         assert b.sql("SELECT a FROM @t ORDER BY a") == [(i,) for i in range(24)]
         assert len(b.sql("SELECT * FROM @t.snapshots")) >= 4                                # younger than 120 hours
         wait_for(lambda: status(b, "m", "icebergUnreferencedFileRemoval")["status"] == "Successful")
+        with pytest.raises(botocore.exceptions.ClientError):                                    # storage of a table that never came
+            wait_for(lambda: s.s3().head_bucket(Bucket=staged) and False, 30)
         s.run("verify", check=0)
         b.sql("REFRESH MATERIALIZED VIEW @m")
         assert b.sql("SELECT n FROM @m") == [(24,)]
