@@ -94,6 +94,14 @@ typedef struct LfColumns { int all; StrVec only, but; int has_but; } LfColumns;
 NODISCARD Status lf_columns(Access *x, Arena *a, const Principal *p, Str catalog, Str ns, Str table, LfColumns *ret, Error *err);
 bool lf_column_allowed(const LfColumns *c, Str name);                               /* Glue's names: without case */
 
+/* ---- registered locations (documents "lf.location", by ARN) ---------------------------------------------------------------------- */
+
+NODISCARD Status lf_registered(Access *x, Arena *a, Str arn, Str *ret, Error *err);           /* the narrowest that holds it; "" none */
+/* DATA_LOCATION_ACCESS on the place or above it. */
+NODISCARD Status lf_location_granted(Access *x, Arena *a, const Principal *p, Str arn, Error *err);
+/* May p put tables there: yes where nothing is registered. */
+NODISCARD Status lf_location_allowed(Access *x, Arena *a, const Principal *p, Str uri, Error *err);
+
 /* ---- tags ------------------------------------------------------------------------------------------------------------------------ */
 
 NODISCARD Status lf_tag_get(Access *x, Arena *a, Str catalog, Str key, StrVec *values, Error *err);      /* E_NOT_FOUND */

@@ -52,7 +52,10 @@ static Status place_allowed(const SvcCall *c, Action act, Str uri, Error *err)
     Location l = {0};
 
     TRY(store_parse_location(c->a, uri, &l, err));
-    return l.file ? file_allowed(c, &l, err) : object_allowed(c, act, &l, err);
+    if (l.file)
+        return file_allowed(c, &l, err);
+    TRY(object_allowed(c, act, &l, err));
+    return act == ACT_OBJECT_PUT ? lf_location_allowed(c->ctx->access, c->a, c->who, uri, err) : OK;
 }
 
 Status tables_readable(const SvcCall *c, Str uri, Error *err) { return place_allowed(c, ACT_OBJECT_GET, uri, err); }

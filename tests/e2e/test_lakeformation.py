@@ -351,6 +351,24 @@ def test_locations(closed):
     assert code(lf.describe_resource, ResourceArn=arn)[0] == "EntityNotFoundException"
 
 
+def test_tables_in_registered_locations(closed, db):
+    me, ann, bucket = root(closed), user(closed), unique("b")
+    me.client("s3").create_bucket(Bucket=bucket)
+    grant(me, ann, database(db), "CREATE_TABLE")
+    make = lambda: ann.sql(f"CREATE TABLE glue_catalog.{db}.{unique('t')} (a INT) USING iceberg LOCATION 's3://{bucket}/x/{unique('p')}'")
+    make()
+    me.client("lakeformation").register_resource(ResourceArn=f"arn:aws:s3:::{bucket}/x", UseServiceLinkedRole=True)
+    denied(make, E17 + "Data Location Access")
+    ann.sql(f"CREATE TABLE glue_catalog.{db}.{unique('t')} (a INT) USING iceberg")
+    grant(me, ann, {"DataLocation": {"ResourceArn": f"arn:aws:s3:::{bucket}/x"}}, "DATA_LOCATION_ACCESS")
+    make()
+    own = unique("d")
+    closed.sql(f"CREATE NAMESPACE glue_catalog.{own} LOCATION 's3://{bucket}/x/own'")
+    bob = user(closed)
+    grant(me, bob, database(own), "CREATE_TABLE")
+    bob.sql(f"CREATE TABLE glue_catalog.{own}.t (a INT) USING iceberg")
+
+
 def test_table_credentials(closed, db):
     ann = user(closed)
     arn = f"arn:aws:glue:us-east-1:{ACCOUNT}:table/{db}/people"

@@ -97,24 +97,6 @@ Status door_table_credentials(AwsCall *c, Error *err)
     return OK;
 }
 
-/* A grant on the registered place, or on a place that holds it. */
-static Status ask_location(AwsCall *c, Str arn, Error *err)
-{
-    LfResource r = { .kind = LF_LOCATION, .catalog = cat_account(door_service(c)->catalog), .location = arn };
-    Json *known = NULL;
-    ptrdiff_t slash;
-
-    TRY(door_location_of(c, arn, &known, err));
-    Status s = lf_allowed(c->access, c->a, &c->who, &r, LF_DATA_LOCATION, err);
-    while (s == E_DENIED && (slash = str_rchr(r.location, '/')) > 0) {
-        Error ignored;
-        r.location = str_sub(r.location, 0, (size_t)slash);
-        if (lf_allowed(c->access, c->a, &c->who, &r, LF_DATA_LOCATION, &ignored) == OK)
-            return OK;
-    }
-    return s;
-}
-
 Status door_location_credentials(AwsCall *c, Error *err)
 {
     const Json *places = aws_get(c, "DataLocations");
@@ -128,7 +110,8 @@ Status door_location_credentials(AwsCall *c, Error *err)
         Str place = json_at(places, i)->string, uri;
         Str arn = str_starts(place, S("s3://")) ? str_cat(c->a, S("arn:aws:s3:::"), str_from(place, 5)) : place;
         TRY(door_location_uri(c, arn, &uri, err));
-        TRY(ask_location(c, arn, err));
+        TRY(door_registered(c, arn, err));
+        TRY(lf_location_granted(c->access, c->a, &c->who, arn, err));
         vec_push(c->a, &prefixes, str_cat(c->a, uri, S("/")));
     }
     if (!prefixes.n)

@@ -28,8 +28,8 @@ const char *door_error_code(const Error *err);
 
 /* ---- lakeformation_locations.c ------------------------------------------------------------------------------------------------- */
 
-/* The registered location that holds this one. E_NOT_FOUND. */
-NODISCARD Status door_location_of(AwsCall *c, Str arn, Json **ret, Error *err);
+/* E_NOT_FOUND: no registered location holds this one. */
+NODISCARD Status door_registered(AwsCall *c, Str arn, Error *err);
 
 /* ---- operations ------------------------------------------------------------------------------------------------------------------ */
 

@@ -18,17 +18,12 @@ static Status keep(AwsCall *c, Str arn, Json *record, Error *err)
     return cat_commit(door_service(c)->catalog, &ch, 1, err);
 }
 
-Status door_location_of(AwsCall *c, Str arn, Json **ret, Error *err)
+Status door_registered(AwsCall *c, Str arn, Error *err)
 {
-    CatDocs all = {0};
+    Str known;
 
-    TRY(cat_doc_list(door_service(c)->catalog, c->a, str_c(LOCATION), (Str){0}, &all, err));
-    for vec_each(CatDoc, d, &all)
-        if (str_eq(arn, d->key) || str_starts(arn, str_ends(d->key, S("/")) ? d->key : str_cat(c->a, d->key, S("/")))) {
-            *ret = d->value;
-            return OK;
-        }
-    return AWS_FAIL(err, E_NOT_FOUND, "EntityNotFoundException", "Resource is not registered with Lake Formation: " STR_FMT, STR_ARG(arn));
+    TRY(lf_registered(c->access, c->a, arn, &known, err));
+    return known.n ? OK : AWS_FAIL(err, E_NOT_FOUND, "EntityNotFoundException", "Resource is not registered with Lake Formation: " STR_FMT, STR_ARG(arn));
 }
 
 /* ---- operations ----------------------------------------------------------------------------------------------------------- */

@@ -190,14 +190,14 @@ static Status of_relations(AwsCall *c, Str uri, LfGrants *ret, Error *err)
 Status door_effective_permissions(AwsCall *c, Error *err)
 {
     LfResource place = { .kind = LF_LOCATION, .location = aws_str(c, "ResourceArn") };
-    Json *items = json_array(c->a), *known = NULL;
+    Json *items = json_array(c->a);
     LfGrants all = {0};
     Str uri;
 
     TRY(aws_allow(c, "lakeformation:GetEffectivePermissionsForPath", S("*"), NULL, err));
     TRY(door_catalog(c, aws_str(c, "CatalogId"), &place.catalog, err));
     TRY(door_location_uri(c, place.location, &uri, err));
-    TRY(door_location_of(c, place.location, &known, err));
+    TRY(door_registered(c, place.location, err));
     if (!lf_is_reader(c->access, c->a, &c->who))
         return AWS_FAIL(err, E_DENIED, "AccessDeniedException", "Only data lake administrators may see the permissions of a path");
     TRY(lf_grants(c->access, c->a, place.catalog, &place, (Str){0}, &all, err));
