@@ -9,7 +9,7 @@
  *   server -- A (leads the group, outside) -- B (process 1 inside: reaps, and all inside end with it) -- C (the script)
  * By user alone (root, glue.job_user, no namespaces allowed): the data folder's mode 0700 and the kernel's rules for signals and /proc do it.
  *
- * Invariants: (1) nothing is inherited but three descriptors and the given environment; (2) no new privileges, no capabilities; (3) a step that
+ * Invariants: (1) nothing is inherited but three descriptors and the given environment; (2) no new privileges, no capabilities, no system calls that make namespaces or reach into processes (filter.c); (3) a step that
  * fails ends the child with 126, and says which step on its error stream: a script never runs less shut off than it should. */
 #include "jobs/jobs_int.h"
 
@@ -124,6 +124,7 @@ static void __attribute__((noreturn)) run_script(const JobChild *c)
     signal(SIGPIPE, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+    must(job_filter_calls(), "the filter of system calls");
     execve(c->argv[0], c->argv, c->envp);
     give_up(c->argv[0]);
 }

@@ -42,6 +42,8 @@ typedef struct JobChild {
 /* Pipes of its output and errors; the child leads a process group of its own. */
 NODISCARD Status job_child_start(const JobChild *c, pid_t *pid, int *out, int *errors, Error *err);
 void job_child_kill(pid_t pid);
+/* filter.c; in the child, after no_new_privs. 0: done. */
+int job_filter_calls(void);
 /* Which way of shutting off works here: tried once with /bin/true. */
 JobShut job_child_probe(const char *cover, int change_user, uid_t uid, gid_t gid);
 

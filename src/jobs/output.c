@@ -156,7 +156,7 @@ static PumpEnd pump(JobRun *r, Stream *s)
         if (gone_us && clock_mono_us() - gone_us > LEFT_BEHIND_US)
             break;
     }
-    return end;
+    return end == PUMP_ENDED && was_stopped(r) ? PUMP_STOPPED : end;
 }
 
 PumpEnd job_pump(JobRun *r)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-static void set_text(JobRun *r, const char *key, Str v) { json_set(r->a, r->record, key, json_str(r->a, v)); }
+static void set_text(JobRun *r, const char *key, Str v) { json_set(r->a, r->record, key, json_str(r->a, str_dup(r->a, v))); }
 static void set_int(JobRun *r, const char *key, int64_t v) { json_set(r->a, r->record, key, json_int(r->a, v)); }
 
 static void copy_member(JobRun *r, const Json *from, const char *key)
@@ -251,6 +251,8 @@ Status job_begin(Jobs *j, Str job, Json *definition, const Json *arguments, cons
     Error why;
 
     *r = (JobRun){ .jobs = j, .a = a, .job = str_dup(a, job), .id = str_dup(a, id), .definition = json_copy(a, definition), .timeout_ms = timeout_minutes * 60000, .out = -1, .errors = -1 };
+    if (arguments)
+        arguments = json_copy(a, arguments);          /* the caller's go with its request */
     r->arguments = job_arguments(a, r->definition, arguments);
     make_record(r, arguments, overrides, attempt, previous, timeout_minutes);
     Status s = enlist(r, attempt ? most + 1 : most, err);       /* the failed attempt is still in the list */
