@@ -163,7 +163,7 @@ static void keep_open(Arena *a, LfDoc *d)
 
 Status lf_grant(Access *x, Arena *a, const LfGrant *g, Error *err)
 {
-    CLEANUP(lf_unlockp) Access *locked = x;
+    CLEANUP(lf_unlockp) UNUSED Access *locked = x;
     LfDoc d;
     int there;
 
@@ -257,7 +257,7 @@ static Status nothing_taken(Arena *a, const LfDoc *d, const LfGrant *g, Error *e
 
 Status lf_revoke(Access *x, Arena *a, const LfGrant *g, Error *err)
 {
-    CLEANUP(lf_unlockp) Access *locked = x;
+    CLEANUP(lf_unlockp) UNUSED Access *locked = x;
     LfDoc d;
     int there;
 

@@ -72,7 +72,7 @@ static Status clear(Access *x, Arena *a, Str catalog, Str ns, const LfDoc *next,
 /* The document first: a database is never there without what its defaults say, and what was granted on one of that name before is gone. */
 Status lf_namespace_create(Access *x, Arena *a, const Principal *p, const CatNamespace *n, Error *err)
 {
-    CLEANUP(lf_unlockp) Access *locked = x;
+    CLEANUP(lf_unlockp) UNUSED Access *locked = x;
     LfDoc d = { .resource = { .kind = LF_DATABASE, .catalog = n->catalog, .database = n->name } };
     CatNamespace there;
     Error ignored;
@@ -90,7 +90,7 @@ Status lf_namespace_create(Access *x, Arena *a, const Principal *p, const CatNam
 
 Status lf_namespace_delete(Access *x, Arena *a, Str catalog, Str ns, Error *err)
 {
-    CLEANUP(lf_unlockp) Access *locked = x;
+    CLEANUP(lf_unlockp) UNUSED Access *locked = x;
 
     lf_lock(x);
     TRY(cat_namespace_delete(x->catalog, catalog, ns, err));
@@ -149,7 +149,7 @@ static Status docs_of(Access *x, Arena *a, const Principal *p, const CatChange *
 
 Status lf_commit(Access *x, Arena *a, const Principal *p, CatChange *changes, size_t n, Error *err)
 {
-    CLEANUP(lf_unlockp) Access *locked = x;
+    CLEANUP(lf_unlockp) UNUSED Access *locked = x;
     Changes all = {0};
 
     lf_lock(x);

@@ -55,7 +55,7 @@ static Status put(Access *x, const Json *settings, Error *err)
 
 Status lf_settings_put(Access *x, const Json *settings, Error *err)
 {
-    CLEANUP(lf_unlockp) Access *locked = x;
+    CLEANUP(lf_unlockp) UNUSED Access *locked = x;
 
     lf_lock(x);
     return put(x, settings, err);

@@ -34,7 +34,7 @@ Status lf_tag_get(Access *x, Arena *a, Str catalog, Str key, StrVec *values, Err
 
 Status lf_tag_put(Access *x, Arena *a, Str catalog, Str key, const StrVec *values, Error *err)
 {
-    CLEANUP(lf_unlockp) Access *locked = x;
+    CLEANUP(lf_unlockp) UNUSED Access *locked = x;
     Json *doc = json_object(a), *list = json_array(a);
     CatDocs all = {0};
 
@@ -101,7 +101,7 @@ static bool names_tag(const LfResource *r, Str key)
 /* Everything that speaks of the tag goes with it, in one transaction. */
 Status lf_tag_delete(Access *x, Arena *a, Str catalog, Str key, Error *err)
 {
-    CLEANUP(lf_unlockp) Access *locked = x;
+    CLEANUP(lf_unlockp) UNUSED Access *locked = x;
     VEC(CatChange) ch = {0};
     CatDocs tagged = {0};
     LfDocs grants = {0};
@@ -141,7 +141,7 @@ static void set_columns(Arena *a, Json *doc, const StrVec *names, Str key, Str v
 
 Status lf_tag_assign(Access *x, Arena *a, const LfResource *r, Str key, Str value, Error *err)
 {
-    CLEANUP(lf_unlockp) Access *locked = x;
+    CLEANUP(lf_unlockp) UNUSED Access *locked = x;
     StrVec values = {0};
     Json *doc = NULL;
 
