@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* duck_json.c - firn_json_scalar(json VARCHAR, path VARCHAR): the scalar at a path as the text has it, 1.50 as 1.50; and hashes that the
- * engine lacks: firn_sha512(BLOB), firn_crc32(BLOB).
+ * engine lacks: firn_sha512(BLOB), firn_crc32(BLOB); firn_json_sorted(json VARCHAR): the same JSON without blanks, members in order of their names.
  *
  * The engine's own extraction writes numbers anew.  This one walks the text: NULL where the path leads nowhere, to an object, an
  * array or null, or where the text is no JSON.  A path is $, then ."name" or [n]; the binder writes it.
- * Invariants: (1) nothing is read beyond the text; (2) values are skipped without recursion, nesting is bounded. */
+ * Invariants: (1) nothing is read beyond the text; (2) values are skipped without recursion, nesting is bounded everywhere. */
 #include "duck/duck_scalar.h"
 
 #include "codec/codec.h"
 
-enum { NEST_MAX = 1000 };
+#include <stdlib.h>
+
+enum { NEST_MAX = 1000, SORT_NEST_MAX = 200 };
 
 typedef struct Walk { const char *p, *end; } Walk;
 
@@ -233,6 +235,83 @@ static bool scalar_at(Arena *a, Str text, Str path, Str *ret)
     return ret->n && !str_eq(*ret, S("null"));
 }
 
+/* ---- members in order ------------------------------------------------------------------------------------------------- */
+
+typedef struct Member { Str raw, value; size_t place; } Member;
+
+static int by_name(const void *x, const void *y)
+{
+    const Member *l = x, *r = y;
+    int c = str_cmp(l->raw, r->raw);
+    return c ? c : (l->place > r->place) - (l->place < r->place);
+}
+
+static bool sorted(Walk *w, StrBuf *out, int depth);
+
+/* Members by name; of one name the last. Names are compared as they are written. */
+static bool sorted_object(Walk *w, StrBuf *out, int depth)
+{
+    VEC(Member) members = {0};
+
+    take(w, '{');
+    while (!take(w, '}')) {
+        Member m = { .place = members.n };
+        StrBuf value = sb_new(out->a);
+        if ((members.n && !take(w, ',')) || !string(w, &m.raw) || !take(w, ':') || !sorted(w, &value, depth))
+            return false;
+        m.value = sb_str(&value);
+        vec_push(out->a, &members, m);
+    }
+    qsort(members.p, members.n, sizeof *members.p, by_name);
+    sb_byte(out, '{');
+    bool first = true;
+    for (size_t i = 0; i < members.n; i++) {
+        if (i + 1 < members.n && str_eq(members.p[i].raw, members.p[i + 1].raw))
+            continue;
+        sb_fmt(out, "%s\"" STR_FMT "\":" STR_FMT, first ? "" : ",", STR_ARG(members.p[i].raw), STR_ARG(members.p[i].value));
+        first = false;
+    }
+    sb_byte(out, '}');
+    return true;
+}
+
+static bool sorted_array(Walk *w, StrBuf *out, int depth)
+{
+    take(w, '[');
+    sb_byte(out, '[');
+    for (size_t n = 0; !take(w, ']'); n++) {
+        if (n && !take(w, ','))
+            return false;
+        sb_addc(out, n ? "," : "");
+        if (!sorted(w, out, depth))
+            return false;
+    }
+    sb_byte(out, ']');
+    return true;
+}
+
+static bool sorted(Walk *w, StrBuf *out, int depth)
+{
+    Str s;
+
+    if (depth >= SORT_NEST_MAX)
+        return false;
+    blank(w);
+    if (w->p < w->end && *w->p == '{')
+        return sorted_object(w, out, depth + 1);
+    if (w->p < w->end && *w->p == '[')
+        return sorted_array(w, out, depth + 1);
+    if (w->p < w->end && *w->p == '"') {
+        if (!string(w, &s))
+            return false;
+        sb_fmt(out, "\"" STR_FMT "\"", STR_ARG(s));
+        return true;
+    }
+    s = word(w);
+    sb_add(out, s);
+    return s.n > 0;
+}
+
 static Str arg(const ScalarArgs *a, int col, size_t row)
 {
     duckdb_string_t *s = (duckdb_string_t *)a->data[col] + row;
@@ -250,6 +329,28 @@ static void run_scalar(duckdb_function_info info UNUSED, duckdb_data_chunk in, d
             duckdb_vector_assign_string_element_len(out, i, s.p, s.n);
         else
             scalar_null(out, i);
+    }
+}
+
+static void run_sorted(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    ScalarArgs args = scalar_args(in);
+
+    for (size_t i = 0; i < args.n; i++) {
+        if (!scalar_has(&args, 0, i)) {
+            scalar_null(out, i);
+            continue;
+        }
+        Str s = arg(&args, 0, i);
+        Walk w = { s.p, s.p + s.n };
+        StrBuf b = sb_new(a);
+        if (!sorted(&w, &b, 0)) {
+            duckdb_scalar_function_set_error(info, "INVALID_FUNCTION_ARGUMENT: the text is not JSON, or nested too deeply SQLSTATE: 22023");
+            return;
+        }
+        s = sb_str(&b);
+        duckdb_vector_assign_string_element_len(out, i, s.p, s.n);
     }
 }
 
@@ -284,6 +385,9 @@ Status duck_json_register(duckdb_connection con, Error *err)
     static const ScalarSpec sha[] = { { .name = "firn_sha512", .nargs = 1, .args = { DUCKDB_TYPE_BLOB }, .result = DUCKDB_TYPE_BLOB, .run = run_sha512 } };
     static const ScalarSpec crc[] = { { .name = "firn_crc32", .nargs = 1, .args = { DUCKDB_TYPE_BLOB }, .result = DUCKDB_TYPE_BIGINT, .run = run_crc32 } };
 
+    static const ScalarSpec sorts[] = { { .name = "firn_json_sorted", .nargs = 1, .args = { DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_VARCHAR, .run = run_sorted } };
+
+    TRY(scalar_register(con, sorts, COUNT_OF(sorts), err));
     TRY(scalar_register(con, scalars, COUNT_OF(scalars), err));
     TRY(scalar_register(con, sha, COUNT_OF(sha), err));
     return scalar_register(con, crc, COUNT_OF(crc), err);

@@ -296,7 +296,7 @@ static Expr *convert(Bind *b, Expr *x, DataType to, int try_cast)
     if (ty_is_text(from))
         return to.nchildren || to.kind == DT_BINARY || to.kind == DT_INTERVAL ? NULL : text_to(b, x, to, try_cast);
     if (to.kind == DT_JSON)
-        return may_be_json(from) ? call(b, "to_json", "to_json($1)", to, x) : NULL;
+        return may_be_json(from) ? call(b, "to_json", from->nchildren ? "CAST(firn_json_sorted(CAST(to_json($1) AS VARCHAR)) AS JSON)" : "to_json($1)", to, x) : NULL;      /* maps are objects with sorted keys */
     if (ty_is_time(from))
         return from_time(b, x, to, try_cast);
     if (ty_is_numeric(from))

@@ -25,14 +25,14 @@ static const FuncSpec specs[] = {
     { "concat_ws", T, SC, 2, -1, "sx*", "!", NULL, 0, NULL },
     { "length", T, SC, 1, 1, "x", "!", NULL, 0, NULL },
     { "lower", T, SC, 1, 1, "s", "s", NULL, 0, NULL },
-    { "upper", T, SC, 1, 1, "s", "s", NULL, 0, NULL },
+    { "upper", T, SC, 1, 1, "s", "s", "replace(upper(replace($1, chr(223), chr(1114111))), chr(1114111), chr(223))", 0, NULL },      /* Java leaves the sharp s */
     { "reverse", T, SC, 1, 1, "x", "!", NULL, 0, NULL },
     { "substr", T, SC, 2, 3, "sll", "!", NULL, 0, NULL },
     { "substring", T, SC, 2, 3, "sll", "!", NULL, 0, "substr" },
     { "position", T, SC, 2, 2, "ss", "l", "strpos($2, $1)", 0, NULL },
     { "strpos", T, SC, 2, 2, "ss", "l", "strpos($1, $2)", 0, NULL },
     { "strrpos", T, SC, 2, 2, "ss", "l", "(CASE WHEN $2 = '' THEN CAST(" NOT_DONE("strrpos of an empty text") " AS BIGINT) WHEN strpos($1, $2) = 0 THEN 0 "
-      "ELSE length($1) - strpos(reverse($1), reverse($2)) - length($2) + 2 END)", 0, NULL },
+      "ELSE length($1) - length(list_extract(string_split($1, $2), -1)) - length($2) + 1 END)", 0, NULL },
     { "split_to_map", T, SC, 3, 3, "sss", "!", NULL, 0, NULL },
     { "replace", T, SC, 2, 3, "sss", "s", "(CASE WHEN $2 = '' THEN " NOT_DONE("replace of an empty text") " ELSE replace($1, $2, $3{''}) END)", 0, NULL },
     { "split", T, SC, 2, 2, "ss", "!", "(CASE WHEN $2 = '' THEN CAST(" BAD("The delimiter may not be the empty string") " AS VARCHAR[]) ELSE string_split($1, $2) END)", 0, NULL },
@@ -194,7 +194,7 @@ static const FuncSpec specs[] = {
     { "json_extract_scalar", T, SC, 2, 2, "xs", "!", NULL, 0, NULL },
     { "json_size", T, SC, 2, 2, "xs", "!", NULL, 0, NULL },
     { "json_array_length", T, SC, 1, 1, "x", "!", NULL, 0, NULL },
-    { "json_parse", T, SC, 1, 1, "s", "j", "CAST((CASE WHEN $1 IS NULL OR json_valid($1) THEN $1 ELSE firn_error('INVALID_FUNCTION_ARGUMENT: Cannot convert value to JSON: ''' || $1 || ''' SQLSTATE: 22023') END) AS JSON)", 0, NULL },
+    { "json_parse", T, SC, 1, 1, "s", "j", "CAST((CASE WHEN $1 IS NULL OR json_valid($1) THEN firn_json_sorted($1) ELSE firn_error('INVALID_FUNCTION_ARGUMENT: Cannot convert value to JSON: ''' || $1 || ''' SQLSTATE: 22023') END) AS JSON)", 0, NULL },
     { "json_format", T, SC, 1, 1, "j", "s", "CAST(json_extract($1, '$$') AS VARCHAR)", 0, NULL },
     { "is_json_scalar", T, SC, 1, 1, "x", "!", NULL, 0, NULL },
 

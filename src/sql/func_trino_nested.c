@@ -376,6 +376,8 @@ Status trino_lambda(Bind *b, Level *l, Expr *call, size_t i)
     } else {
         return BIND_FAIL(b, lambda->position, "42K09", "Unexpected lambda for function " STR_FMT, STR_ARG(name));
     }
+    if (str_eq(name, S("array_sort")))
+        return BIND_FAIL(b, lambda->position, "0A000", "array_sort with a comparison of one's own is not supported");
     if (lambda->name.n != n)
         return BIND_FAIL(b, lambda->position, "42K09", "Unexpected parameters for function " STR_FMT ": a lambda of %zu parameters is needed", STR_ARG(name), n);
     if (i == 2 && n == 2 && str_eq(name, S("reduce"))) {                /* the state's type is that of start and body */

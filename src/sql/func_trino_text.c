@@ -88,7 +88,7 @@ static Status reverse(FuncArgs *c)
 {
     if (func_arg(c, 0)->kind == DT_LIST)
         return func_with(c, "list_reverse($1)", *func_arg(c, 0));
-    return ty_is_text(func_arg(c, 0)) ? func_with(c, "reverse($1)", ty(DT_STRING)) : trino_mismatch(c);
+    return ty_is_text(func_arg(c, 0)) ? func_with(c, "(CASE WHEN strlen($1) = length($1) THEN reverse($1) ELSE array_to_string(list_reverse(regexp_extract_all($1, '(?s).')), '') END)", ty(DT_STRING)) : trino_mismatch(c);
 }
 
 /* From the end by a negative start; nothing when it lies outside. */

@@ -374,7 +374,7 @@ static Status from_unixtime(FuncArgs *c)
 
 static Status from_iso8601_timestamp(FuncArgs *c)
 {
-    return func_with(c, "make_timestamptz((epoch_us(CAST(" LOOK("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9](T[0-9][0-9]:[0-9][0-9](:[0-9][0-9]([.,][0-9]+)?)?(Z|[+-]00:?00)?)?") " AS TIMESTAMPTZ)) + 0) // 1000 * 1000)",
+    return func_with(c, "make_timestamptz((epoch_us(CAST(regexp_replace(" LOOK("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9](T[0-9][0-9]:[0-9][0-9](:[0-9][0-9]([.,][0-9]+)?)?(Z|[+-]00:?00)?)?") ", '^(.{13}:..)(Z|[+-].*)?$$', '\\1:00\\2') AS TIMESTAMPTZ)) + 0) // 1000 * 1000)",
                      stamp(DT_TIMESTAMPTZ, 3));
 }
 
