@@ -229,7 +229,7 @@ static Status show_catalogs(Run *r, Rows *rows, Error *err)
     TRY(cat_warehouse_list(r->svc->catalog, r->a, &list, err));
     for (size_t i = 0; i < list.n; i++)
         if (wanted(r, list.p[i].sql_name))
-            cell_str(rows, rows_row(rows), 0, list.p[i].sql_name);
+            cell_str(rows, rows_row(rows), 0, r->ss->dialect == DIALECT_TRINO && str_eq(list.p[i].sql_name, S("glue_catalog")) ? S("awsdatacatalog") : list.p[i].sql_name);
     return OK;
 }
 
