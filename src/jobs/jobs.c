@@ -39,7 +39,7 @@ static Status open_all(Jobs *j, Error *err)
         return FAIL_ERRNO(err, "finding the data folder");
     j->data = str_dup(j->a, str_c(real));
     TRY(choose_user(j, err));
-    job_tools(j->a, &j->options, &j->tools);
+    job_tools(j->a, &j->options, j->change_user, &j->tools);
     return job_recover(j, err);
 }
 

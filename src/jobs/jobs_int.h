@@ -50,7 +50,7 @@ JobShut job_child_probe(const char *cover, int change_user, uid_t uid, gid_t gid
 /* ---- tools.c: what there is on this machine ------------------------------------------------------------------------------------ */
 
 typedef struct JobTools { Str spark_home, python, spark_python, jars, support; int has_extension; } JobTools;      /* jars: comma-separated; empty members: not found */
-void job_tools(Arena *a, const JobsOptions *o, JobTools *ret);
+void job_tools(Arena *a, const JobsOptions *o, int other_user, JobTools *ret);      /* other_user: scripts are run by another user than the server */
 
 /* ---- a run ------------------------------------------------------------------------------------------------------------------------ */
 

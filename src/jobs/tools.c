@@ -4,6 +4,7 @@
 
 #include <glob.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static Str program_folder(Arena *a)
@@ -60,7 +61,23 @@ static Str python_beside(Arena *a, Str spark_home)
     return python.n && access(python.p, X_OK) == 0 ? python : (Str){0};
 }
 
-void job_tools(Arena *a, const JobsOptions *o, JobTools *ret)
+/* May any user run it? Every folder on the way to the real file must let others through. */
+static bool for_everybody(Arena *a, Str path)
+{
+    char real[4096];
+    struct stat st;
+
+    if (!realpath(str_z(a, path), real) || stat(real, &st) != 0 || !(st.st_mode & S_IXOTH))
+        return false;
+    for (char *slash; (slash = strrchr(real, '/')) && slash > real; ) {
+        *slash = 0;
+        if (stat(real, &st) != 0 || !(st.st_mode & S_IXOTH))
+            return false;
+    }
+    return true;
+}
+
+void job_tools(Arena *a, const JobsOptions *o, int other_user, JobTools *ret)
 {
     static const char *const sparks[] = { "../venv-spark/lib/python3*/site-packages/pyspark", "../share/firn/spark" };
     static const char *const jar_folders[] = { "../spark-jars", "../share/firn/jars" };
@@ -73,8 +90,8 @@ void job_tools(Arena *a, const JobsOptions *o, JobTools *ret)
     if (ret->spark_home.n && access(str_fmt(a, STR_FMT "/bin/spark-submit", STR_ARG(ret->spark_home)).p, X_OK) != 0)
         ret->spark_home = (Str){0};
     ret->spark_python = python_beside(a, ret->spark_home);
-    if (!ret->spark_python.n)
-        ret->spark_python = ret->python;
+    if (!ret->spark_python.n || (other_user && !for_everybody(a, ret->spark_python)))
+        ret->spark_python = ret->python;              /* Spark brings its own modules for any Python */
     Str jars = look(a, program, jar_folders, COUNT_OF(jar_folders));
     ret->jars = o->jars.n ? o->jars : jars.n ? matching(a, jars, "*.jar", 0) : (Str){0};
     ret->jars = join(a, ret->jars, extension);
