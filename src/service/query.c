@@ -38,9 +38,9 @@ static bool has_rows(const Stmt *st)
     }
 }
 
-static Status describe_query(Session *ss, Arena *a, DuckConn *c, const Stmt *st, Dialect d, DataType *types, size_t n, RowColumns *ret, Error *err)
+static Status describe_query(Session *ss, Arena *a, DuckConn *c, const Stmt *st, Dialect d, Str text, DataType *types, size_t n, RowColumns *ret, Error *err)
 {
-    Run r = { .ss = ss, .svc = ss->svc, .a = a, .c = c, .st = st, .dialect = d, .now_us = clock_us() };
+    Run r = { .ss = ss, .svc = ss->svc, .a = a, .c = c, .st = st, .dialect = d, .text = text, .now_us = clock_us() };
     Binder b;
 
     run_binder(&r, &b);
@@ -92,5 +92,5 @@ Status session_describe(Session *ss, Arena *a, Batch *b, DataType *types, size_t
         return OK;
     TRY(sql_parse(a, b->dialect, b->text, &again, err));
     TRY(duck_connect(ss->svc->engine, &c, err));
-    return describe_query(ss, a, c, again.p[0], b->dialect, types, ntypes, ret, err);
+    return describe_query(ss, a, c, again.p[0], b->dialect, b->text, types, ntypes, ret, err);
 }

@@ -290,12 +290,24 @@ static void say_postgres(Error *err)
     memmove(err->message, close + 2, strlen(close + 2) + 1);
 }
 
+/* NAME_OF_ERROR: …, as the texts are that our templates raise. */
+static bool has_error_name(const char *message)
+{
+    size_t n = strspn(message, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+    return n > 3 && message[n] == ':' && message[n + 1] == ' ';
+}
+
 /* Trino's error names; the text is the engine's, without the classes of our own functions. */
 static void say_trino(Error *err)
 {
-    char text[LIMIT_ERROR_TEXT];
+    char text[LIMIT_ERROR_TEXT], *state = strstr(err->message, " SQLSTATE: ");
     bool cast = err->code == E_INVALID && strcmp(err->sqlstate, "22018") == 0;
 
+    if (has_error_name(err->message)) {
+        if (state)
+            *state = 0;
+        return;
+    }
     say_postgres(err);
     if (err->code == E_DIVISION) {
         say(err, E_DIVISION, "22012", "DIVISION_BY_ZERO: Division by zero");
