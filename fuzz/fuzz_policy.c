@@ -40,7 +40,7 @@ static void check_like(Str input)
         abort();
 }
 
-static void ask(const Policy *p)
+static void ask(const Policy *p, Str text)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     KeyValue kv[] = { { S("aws:username"), S("bob") }, { S("aws:CurrentTime"), S("2026-11-30T12:00:00Z") }, { S("aws:SourceIp"), S("10.1.2.3") }, { S("aws:TagKeys"), S("a") }, { S("aws:TagKeys"), S("b") },
@@ -53,6 +53,12 @@ static void ask(const Policy *p)
 
     PolicyAnswer answer = policy_decide(p, &q, &m);
     if ((answer == POLICY_SILENT) != (m.statement < 0))
+        abort();
+    size_t from, to;
+    bool placed = policy_place(text, m.statement, &from, &to);
+    if (m.statement >= 0 && !placed && str_chr(text, '\\') < 0)          /* a key in escapes is not found */
+        abort();
+    if (placed && (from >= to || to > text.n || text.p[from] != '{' || text.p[to - 1] != '}'))
         abort();
     q.context = NULL;
     (void)policy_decide(p, &q, &m);
@@ -70,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int kind = POLICY_IDENTITY; kind <= POLICY_SESSION; kind++) {
         Status s = policy_parse(a, text, (PolicyKind)kind, &p, &err);
         if (s == OK)
-            ask(p);
+            ask(p, text);
         else if (s != E_INVALID || strcmp(err.kind, "MalformedPolicyDocument") != 0)
             abort();
     }

@@ -64,7 +64,7 @@ static Status over(Decide *d, bool *ret, const char **why, Error *err)
 
 static void decided(Decide *d, int allowed, const char *by, Str policy, const PolicyMatch *m)
 {
-    d->d = (IamDecision){ .allowed = allowed, .explicit_deny = !allowed, .by = by, .policy = str_dup(d->a, policy), .sid = str_dup(d->a, m->sid) };
+    d->d = (IamDecision){ .allowed = allowed, .explicit_deny = !allowed, .by = by, .policy = str_dup(d->a, policy), .sid = str_dup(d->a, m->sid), .statement = m->statement };
 }
 
 /* true: an explicit deny, and d->d says which. *allow: some policy allows; d->d says which when `by` is told. */

@@ -245,7 +245,7 @@ Status iam_assume(Access *x, Arena *a, const Principal *p, const IamAssume *q, C
 {
     Assume s = { .x = x, .a = a, .by = p, .q = q, .service = "" };
 
-    if (p->scope)
+    if (p->scope || str_eq(json_get_str(p->session, "kind", (Str){0}), S("federated")))
         return refuse(&s, "sts:AssumeRole", err);
     TRY(assume(&s, ret, err));
     ret->source_ip = p->source_ip;

@@ -6,7 +6,7 @@ typedef struct Simulate { Arena *a; const IamSimulation *q; PolicyAsk ask; IamDe
 
 static void decided(Simulate *s, int allowed, const char *by, Str policy, const PolicyMatch *m)
 {
-    *s->d = (IamDecision){ .allowed = allowed, .explicit_deny = !allowed, .by = by, .policy = policy, .sid = m->sid };
+    *s->d = (IamDecision){ .allowed = allowed, .explicit_deny = !allowed, .by = by, .policy = policy, .sid = m->sid, .statement = m->statement };
 }
 
 static Status ask_one(Simulate *s, Str text, PolicyKind kind, PolicyAnswer *ret, PolicyMatch *m, Error *err)

@@ -32,6 +32,9 @@ PolicyAnswer policy_decide(const Policy *p, const PolicyAsk *ask, PolicyMatch *m
 /* Keys that conditions name, for SimulatePrincipalPolicy's MissingContextValues and GetContextKeysForCustomPolicy. */
 void policy_context_keys(Arena *a, const Policy *p, StrVec *ret);
 
+/* Where statement number i stands in the text that was parsed: bytes [from, to). false: it has no such statement. */
+bool policy_place(Str text, int i, size_t *from, size_t *to);
+
 /* '*' and '?' against a whole text; never more than text times pattern. */
 bool policy_like(Str text, Str pattern);
 

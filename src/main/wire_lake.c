@@ -12,7 +12,6 @@ static Status s3_secret(void *ctx, Arena *a, const HttpRequest *r, const SigClai
     *principal = p;
     TRY(access_by_key(d->svc->access, a, c->access_key, c->session_token, secret, p, err));
     p->source_ip = str_sub(r->peer, 0, (size_t)max_i64(0, str_rchr(r->peer, ':')));
-    iam_used(d->svc->access, p, S("s3"), c->region);
     return OK;
 }
 
@@ -38,6 +37,7 @@ static Status s3_allow(void *ctx, Arena *a, void *principal, const char *action,
 
     if (!principal)
         return FAIL(err, E_DENIED, "Access Denied: the request is not signed");
+    iam_used(d->svc->access, principal, S("s3"), cat_region(d->svc->catalog));          /* its signature is proven by now */
     return access_check(d->svc->access, a, principal, &ask, err);
 }
 

@@ -67,6 +67,7 @@ static Status pg_open(void *ctx, const PgLogin *l, void **session, Error *err)
         TRY(access_by_key_alone(w->svc->access, a, l->user, &secret, &o.principal, err));
     if (l->loopback)
         o.principal.source_ip = S("127.0.0.1");
+    iam_used(w->svc->access, &o.principal, S("sql"), cat_region(w->svc->catalog));
     TRY(take_role(w, a, l, &o.principal, err));
     start_settings(a, l, &settings);
     o.settings = &settings;

@@ -358,6 +358,9 @@ def test_simulator(iam):
     r = iam.simulate_principal_policy(PolicySourceArn=arn, ActionNames=["s3:GetObject", "s3:DeleteObject", "s3:PutObject"], ResourceArns=["arn:aws:s3:::b/k"])["EvaluationResults"]
     assert [x["EvalDecision"] for x in r] == ["implicitDeny", "explicitDeny", "implicitDeny"]
     assert r[0]["MissingContextValues"] == ["aws:PrincipalTag/t"] and r[1]["MatchedStatements"][0]["SourcePolicyId"] == "p"
+    text = json.dumps(iam.get_user_policy(UserName="simulated", PolicyName="p")["PolicyDocument"])
+    m = r[1]["MatchedStatements"][0]
+    assert json.loads(text[m["StartPosition"]["Column"]:m["EndPosition"]["Column"]])["Sid"] == "No" and m["StartPosition"]["Line"] == 1
     r = iam.simulate_principal_policy(PolicySourceArn=arn, ActionNames=["s3:GetObject"], ResourceArns=["arn:aws:s3:::b/k"],
                                       ContextEntries=[{"ContextKeyName": "aws:PrincipalTag/t", "ContextKeyValues": ["1"], "ContextKeyType": "string"}])["EvaluationResults"]
     assert r[0]["EvalDecision"] == "allowed"

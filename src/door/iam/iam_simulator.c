@@ -43,14 +43,42 @@ static void add_context(AwsCall *c, Props *ret)
 
 static const char *decision_name(const IamDecision *d) { return d->allowed ? "allowed" : d->explicit_deny ? "explicitDeny" : "implicitDeny"; }
 
-static Json *matched(AwsCall *c, const IamDecision *d)
+static Str text_of(const IamSimulation *q, const IamDecision *d)
 {
+    for (size_t i = 0; i < q->identity_ids.n; i++)
+        if (str_eq(q->identity_ids.p[i], d->policy))
+            return q->identity.p[i];
+    return strcmp(d->by, "resource-based policy") == 0 ? q->ask.resource_policy : (Str){0};
+}
+
+/* Lines count from 1, columns from 0. */
+static void put_position(AwsCall *c, Json *to, const char *name, Str text, size_t at)
+{
+    int64_t line = 1, column = 0;
+    Json *o = json_object(c->a);
+
+    for (size_t i = 0; i < at; i++) {
+        column = text.p[i] == '\n' ? 0 : column + 1;
+        line += text.p[i] == '\n';
+    }
+    json_set(c->a, o, "Line", json_int(c->a, line));
+    json_set(c->a, o, "Column", json_int(c->a, column));
+    json_set(c->a, to, name, o);
+}
+
+static Json *matched(AwsCall *c, const IamSimulation *q, const IamDecision *d)
+{
+    size_t from, to;
+    Str text = d->by ? text_of(q, d) : (Str){0};
     Json *l = json_array(c->a), *o = json_object(c->a);
     if (!d->allowed && !d->explicit_deny)
         return l;
     json_set(c->a, o, "SourcePolicyId", json_str(c->a, d->policy));
     json_set(c->a, o, "SourcePolicyType", json_str(c->a, strcmp(d->by, "resource-based policy") == 0 ? S("Resource") : S("IAM Policy")));
-    door_set_str(c, o, "StatementId", d->sid);                  /* beyond the API's shape: which statement it was */
+    if (policy_place(text, d->statement, &from, &to)) {
+        put_position(c, o, "StartPosition", text, from);
+        put_position(c, o, "EndPosition", text, to);
+    }
     json_push(c->a, l, o);
     return l;
 }
@@ -62,7 +90,7 @@ static Json *answer(AwsCall *c, const IamSimulation *q, const IamDecision *d, co
     json_set(c->a, o, "EvalActionName", json_str(c->a, str_c(q->ask.action)));
     json_set(c->a, o, "EvalResourceName", json_str(c->a, q->ask.resource));
     json_set(c->a, o, "EvalDecision", json_str(c->a, str_c(decision_name(d))));
-    json_set(c->a, o, "MatchedStatements", matched(c, d));
+    json_set(c->a, o, "MatchedStatements", matched(c, q, d));
     for vec_each(Str, k, missing)
         json_push(c->a, keys, json_str(c->a, *k));
     json_set(c->a, o, "MissingContextValues", keys);

@@ -4,6 +4,7 @@
  * A bearer token is "<key id>.<access key>.<random>": a session in the catalog and the access key that asked for it.  It ends with the
  * session, and with the access key: deleting that revokes every token.  The payload hash is always taken from the body itself: what
  * clients put into x-amz-content-sha256 differs (hex, base64), what they sign is the hash. */
+#include "access/iam.h"
 #include "door/rest/rest_int.h"
 
 static Status root_of_loopback(RestCall *c, Error *err)
@@ -51,7 +52,9 @@ static Status by_signature(RestCall *c, Error *err)
     c->who.source_ip = peer_of(c);
     TRY(rest_read(c, err));
     claim.payload_hash = hash_hex(c->a, HASH_SHA256, c->body);
-    return sig_verify(c->a, c->r, &claim, secret, clock_ms(), claim.payload_hash, err);
+    TRY(sig_verify(c->a, c->r, &claim, secret, clock_ms(), claim.payload_hash, err));
+    iam_used(c->d->o.svc.access, &c->who, claim.service, claim.region);
+    return OK;
 }
 
 Status rest_authenticate(RestCall *c, Error *err)
