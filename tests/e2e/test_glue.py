@@ -13,6 +13,7 @@ import botocore.credentials
 import pytest
 import requests
 
+import conftest
 import principals
 
 ACCOUNT = "123456789012"
@@ -328,6 +329,37 @@ def test_write_through_the_catalog_keeps_the_token(server, glue, views, bucket):
     server.sql(f"INSERT INTO `{bucket[0]}`.analytics.{regular} VALUES ('Mallory', 1, 1.00)")
     t = glue.GetTable(**at, Name=regular)["Table"]
     assert t["ViewDefinition"]["ViewVersionToken"] == t["VersionId"] and "integrity" not in t["Parameters"]
+
+
+def test_broken_integrity_is_shown(server, glue, views, bucket):
+    at, _, regular = views
+    s3t = principals.root(server).client("s3tables")
+    server.sql(f"INSERT INTO `{bucket[0]}`.analytics.{regular} VALUES ('Mallory', 1, 1.00)")
+    arn = f"arn:aws:s3tables:us-east-1:{ACCOUNT}:bucket/{bucket[0]}"
+    name = {"tableBucketARN": arn, "namespace": "analytics", "name": regular}
+    before = glue.GetTable(**at, Name=regular)["Table"]
+    token = s3t.get_table_metadata_location(**name)["versionToken"]
+    s3t.update_table_metadata_location(**name, versionToken=token, metadataLocation=before["Parameters"]["previous_metadata_location"])
+    t = glue.GetTable(**at, Name=regular)["Table"]
+    assert t["ViewDefinition"]["ViewVersionToken"] == before["VersionId"] != t["VersionId"] and t["Parameters"]["integrity"] == "BROKEN"
+    run = glue.StartMaterializedViewRefreshTaskRun(**at, TableName=regular, FullRefresh=True)["MaterializedViewRefreshTaskRunId"]
+    assert wait_for(glue, at["CatalogId"], run)["Status"] == "SUCCEEDED"
+    t = glue.GetTable(**at, Name=regular)["Table"]
+    assert t["ViewDefinition"]["ViewVersionToken"] == t["VersionId"] and "integrity" not in t["Parameters"]
+
+
+def test_aws_compat_keeps_no_description(tmp_path):
+    server = conftest.Server(tmp_path / "data", ["aws_compat=on"])
+    try:
+        glue = Glue(server)
+        server.sql(f"CREATE NAMESPACE glue_catalog.src; CREATE TABLE glue_catalog.src.orders (id INT, customer_name STRING, amount DECIMAL(10,2)) USING iceberg; "
+                   f"CREATE MATERIALIZED VIEW glue_catalog.src.v AS {QUERY}")
+        t = glue.GetTable(DatabaseName="src", Name="v")["Table"]
+        glue.UpdateTable(DatabaseName="src", ViewUpdateAction="REPLACE", TableInput=as_input(t, Description="lost"))
+        glue.UpdateTable(DatabaseName="src", TableInput=as_input(t, ViewDefinition=None, Description="lost"))
+        assert "Description" not in glue.GetTable(DatabaseName="src", Name="v")["Table"]
+    finally:
+        server.stop()
 
 
 def wait_for(glue, catalog, run):

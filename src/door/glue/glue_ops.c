@@ -6,6 +6,8 @@
 #define OFF_CRAWLERS "firn has no crawlers: create the table, or ALTER it"
 #define OFF_REGISTRY "firn has no schema registry"
 #define OFF_WORKFLOWS "firn has no workflows and triggers"
+#define OFF_SESSIONS "firn has no interactive sessions: SQL goes to the SQL door, Spark to StartJobRun"
+#define OFF_ML "firn has no transforms and data quality rules"
 #define OFF_KMS "firn has no keys of AWS KMS; the data folder is as private as its disk"
 
 static const AwsOp ops[] = {
@@ -190,6 +192,32 @@ static const AwsOp ops[] = {
     { .name = "GetSecurityConfiguration", .note = OFF_KMS },
     { .name = "GetSecurityConfigurations", .note = OFF_KMS },
     { .name = "DeleteSecurityConfiguration", .note = OFF_KMS },
+    { .name = "CreateSession", .note = OFF_SESSIONS },
+    { .name = "GetSession", .note = OFF_SESSIONS },
+    { .name = "ListSessions", .note = OFF_SESSIONS },
+    { .name = "StopSession", .note = OFF_SESSIONS },
+    { .name = "DeleteSession", .note = OFF_SESSIONS },
+    { .name = "RunStatement", .note = OFF_SESSIONS },
+    { .name = "GetStatement", .note = OFF_SESSIONS },
+    { .name = "ListStatements", .note = OFF_SESSIONS },
+    { .name = "CancelStatement", .note = OFF_SESSIONS },
+    { .name = "CreateDevEndpoint", .note = OFF_SESSIONS },
+    { .name = "GetDevEndpoint", .note = OFF_SESSIONS },
+    { .name = "GetDevEndpoints", .note = OFF_SESSIONS },
+    { .name = "ListDevEndpoints", .note = OFF_SESSIONS },
+    { .name = "DeleteDevEndpoint", .note = OFF_SESSIONS },
+    { .name = "CreateMLTransform", .note = OFF_ML },
+    { .name = "GetMLTransform", .note = OFF_ML },
+    { .name = "GetMLTransforms", .note = OFF_ML },
+    { .name = "DeleteMLTransform", .note = OFF_ML },
+    { .name = "CreateDataQualityRuleset", .note = OFF_ML },
+    { .name = "GetDataQualityRuleset", .note = OFF_ML },
+    { .name = "ListDataQualityRulesets", .note = OFF_ML },
+    { .name = "BatchGetTriggers", .note = OFF_WORKFLOWS },
+    { .name = "UpdateTrigger", .note = OFF_WORKFLOWS },
+    { .name = "UpdateCrawlerSchedule", .note = OFF_CRAWLERS },
+    { .name = "StartCrawlerSchedule", .note = OFF_CRAWLERS },
+    { .name = "StopCrawlerSchedule", .note = OFF_CRAWLERS },
 };
 
 static const AwsShape shapes[] = {

@@ -65,7 +65,7 @@ static void test_expressions(void **state UNUSED)
     assert_ok(json_parse(a, str_c(values_text), &values, &err), &err);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         GlueExpr *e;
-        bool holds;
+        bool holds = false;
         if (glue_expr_parse(a, str_c(cases[i].text), keys, &e, &err) != OK || glue_expr_holds(a, e, values, &holds, &err) != OK)
             fail_msg("'%s': %s", cases[i].text, err.message);
         if (holds != cases[i].holds)
