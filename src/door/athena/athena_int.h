@@ -106,6 +106,7 @@ NODISCARD Status prep_store(Service *svc, Arena *a, Str workgroup, Str name, Str
 
 /* ---- values as Athena writes them --------------------------------------------------------------------------------------------- */
 
+void value_as(Value *v, const DataType *t);                         /* with the column's type, all the way down */
 void value_text(StrBuf *b, const Value *v);                         /* not NULL */
 const char *value_type(const DataType *t, int *precision, int *scale, int *case_sensitive);
 Json *column_info(Arena *a, Str name, const DataType *t);

@@ -96,6 +96,8 @@ static Status pump(Running *r, OutFile *f, Error *err)
         TRY(rows_next(r->rows, piece, cells, &has, err));
         if (!has)
             return OK;
+        for (size_t i = 0; i < n; i++)
+            value_as(&cells[i], &rows_col(r->rows, i)->type);
         size_t before = out_text(f)->n;
         if (csv)
             csv_row(out_text(f), piece, cells, n);

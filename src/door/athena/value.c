@@ -107,7 +107,7 @@ static void timestamp_text(StrBuf *b, int64_t micros, const DataType *t)
 
     date_text(b, days);
     sb_byte(b, ' ');
-    time_text(b, micros - days * day, t && t->precision > 0 && t->precision < 6 ? t->precision : 6);
+    time_text(b, micros - days * day, t ? sql_time_digits(t) : 6);
 }
 
 static void interval_text(StrBuf *b, const Value *v)
@@ -171,6 +171,16 @@ static void items_text(StrBuf *b, const Value *v)
     sb_byte(b, list ? ']' : '}');
 }
 
+/* The engine's types know nothing of a timestamp's digits: the statement's do. */
+void value_as(Value *v, const DataType *t)
+{
+    if (v->kind != t->kind)
+        return;
+    v->type = t;
+    for (size_t i = 0; t->nchildren && i < v->items.n; i++)
+        value_as(&v->items.p[i], &t->children[v->kind == DT_LIST ? 0 : v->kind == DT_MAP ? i % 2 : i < t->nchildren ? i : 0]);
+}
+
 void value_text(StrBuf *b, const Value *v)
 {
     switch (v->kind) {
@@ -181,7 +191,7 @@ void value_text(StrBuf *b, const Value *v)
     case DT_DECIMAL: wide_text(b, v->wide, v->type ? v->type->scale : 0); break;
     case DT_FLOAT: case DT_DOUBLE: real_text(b, v->real, v->kind == DT_FLOAT); break;
     case DT_DATE: date_text(b, v->integer); break;
-    case DT_TIME: time_text(b, v->integer, 6); break;
+    case DT_TIME: time_text(b, v->integer, v->type ? sql_time_digits(v->type) : 6); break;
     case DT_TIMESTAMP: timestamp_text(b, v->integer, v->type); break;
     case DT_TIMESTAMP_NS: timestamp_text(b, v->integer / 1000 - (v->integer % 1000 < 0), v->type); break;
     case DT_TIMESTAMPTZ: timestamp_text(b, v->integer, v->type); sb_addc(b, " UTC"); break;
