@@ -226,12 +226,24 @@ static Status find_files(const Found *f, int64_t relation_id)
 
 /* ---- the made-up metadata ------------------------------------------------------------------------------------------------------------ */
 
-static int64_t fingerprint(const Found *f, const CatRelation *r)
+/* What of the definition decides which rows there are: not its description, not what other engines note in its parameters. */
+static void definition_text(const Found *f, StrBuf *b)
+{
+    static const char *const read[] = { "classification", "skip.header.line.count" };
+
+    sb_add(b, json_text(f->a, json_get(f->def, "StorageDescriptor")));
+    if (json_get(f->def, "PartitionKeys"))
+        sb_add(b, json_text(f->a, json_get(f->def, "PartitionKeys")));
+    for (size_t i = 0; i < COUNT_OF(read); i++)
+        sb_fmt(b, "\n" STR_FMT, STR_ARG(json_get_str(json_get(f->def, "Parameters"), read[i], (Str){0})));
+}
+
+static int64_t fingerprint(const Found *f)
 {
     StrBuf b = sb_new(f->a);
     uint64_t n = 0;
 
-    sb_add(&b, json_text(f->a, r->extra));
+    definition_text(f, &b);
     for vec_each(ExternalFile, file, &f->ext->files)
         sb_fmt(&b, "\n" STR_FMT " %lld " STR_FMT " " STR_FMT, STR_ARG(file->uri), (long long)file->size, STR_ARG(file->etag),
                STR_ARG(str_join(f->a, (StrVec *)&f->ext->partitions.p[file->partition], S("\x01"))));
@@ -248,7 +260,7 @@ static IceMetadata *made_up(const Found *f, const CatRelation *r, IceSchema *sch
     IceSnapshot *s = arena_new(f->a, IceSnapshot);
     IceSpec *spec = arena_new(f->a, IceSpec);
 
-    *s = (IceSnapshot){ .id = fingerprint(f, r), .timestamp_ms = r->updated_ms, .schema_id = SOME_I32(0), .operation = S("append") };
+    *s = (IceSnapshot){ .id = fingerprint(f), .timestamp_ms = r->updated_ms, .schema_id = SOME_I32(0), .operation = S("append") };
     *m = (IceMetadata){ .format_version = 2, .uuid = r->uuid, .location = f->location, .last_updated_ms = r->updated_ms, .current_snapshot_id = SOME_I64(s->id) };
     vec_push(f->a, &m->schemas, schema);
     vec_push(f->a, &m->specs, spec);

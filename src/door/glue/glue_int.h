@@ -88,7 +88,8 @@ NODISCARD Status glue_partitioned(AwsCall *c, GlueName *n, CatRelation *r, Error
 NODISCARD Status glue_partition_writer(AwsCall *c, GlueName *n, CatRelation *r, Error *err);     /* the same, and its partitions may be changed */
 const Json *glue_partition_keys(const CatRelation *r);
 Json *glue_show_partition(AwsCall *c, const CatRelation *r, const Json *doc);
-NODISCARD Status glue_partition_create(AwsCall *c, const CatRelation *r, const Json *input, Error *err);
+typedef void (*PartitionFailed)(void *ctx, const Json *values, const Error *why);
+NODISCARD Status glue_partitions_create(AwsCall *c, const CatRelation *r, const Json *inputs, PartitionFailed failed, void *ctx, Error *err);
 NODISCARD Status glue_partition_update(AwsCall *c, const CatRelation *r, const Json *old_values, const Json *input, Error *err);
 NODISCARD Status glue_partition_delete(AwsCall *c, const CatRelation *r, const Json *values, Error *err);
 /* A partition expression over columns (glue_expression.c). values: of one partition. E_INVALID in AWS's words. */

@@ -106,6 +106,8 @@ static Str spelled_table(AwsCall *c, const GlueName *n, Str table)
 
 Status glue_name(AwsCall *c, Str db, Str table, GlueName *ret, Error *err)
 {
+    if (aws_has(c, "TransactionId") || aws_has(c, "QueryAsOfTime"))
+        return FAIL(err, E_UNSUPPORTED, "governed tables and their transactions are not supported: leave TransactionId and QueryAsOfTime out");
     TRY(glue_warehouse(c, aws_str(c, "CatalogId"), &ret->w, err));
     ret->db = db.n > 0 ? spelled_db(c, &ret->w, db) : db;
     ret->table = table.n > 0 ? spelled_table(c, ret, table) : table;

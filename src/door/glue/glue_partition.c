@@ -168,20 +168,52 @@ static CatChange change_of(AwsCall *c, const CatRelation *r, const Json *values,
     return (CatChange){ .kind = CH_DOC, .doc_kind = S(DOC_PARTITION), .doc_key = glue_values_key(c->a, r->id, values), .doc = input ? doc : NULL };
 }
 
-static Status create_locked(AwsCall *c, const CatRelation *r, const Json *input, Error *err)
+static Status plan_create(AwsCall *c, const CatRelation *r, const Json *input, Map *planned, CatChange *ret, Error *err)
 {
     const Json *values = json_get(input, "Values");
     Json *old = NULL;
     Error absent;
 
     TRY(check_values(r, values, err));
-    if (stored(c, r, values, &old, &absent) == OK)
+    *ret = change_of(c, r, values, input, clock_ms());
+    if (map_has(planned, ret->doc_key) || stored(c, r, values, &old, &absent) == OK)
         return AWS_FAIL(err, E_EXISTS, "AlreadyExistsException", "Partition already exists.");
-    CatChange ch = change_of(c, r, values, input, clock_ms());
-    return cat_commit(glue_catalog(c), &ch, 1, err);
+    map_put(planned, ret->doc_key, planned);
+    return OK;
 }
 
-/* Where the values stay, the partition is replaced; else it moves. */
+/* All that can be made, in one transaction; failed() is told of the others. */
+static Status create_locked(AwsCall *c, const CatRelation *r, const Json *inputs, PartitionFailed failed, void *ctx, Error *err)
+{
+    CatChange *all = arena_array(c->a, CatChange, json_len(inputs) + 1);
+    Map planned = map_new(c->a);
+    size_t n = 0;
+
+    for (size_t i = 0; i < json_len(inputs); i++) {
+        Error why = {0};
+        if (plan_create(c, r, json_at(inputs, i), &planned, &all[n], &why) == OK)
+            n++;
+        else
+            failed(ctx, json_get(json_at(inputs, i), "Values"), &why);
+    }
+    return n > 0 ? cat_commit(glue_catalog(c), all, n, err) : OK;
+}
+
+/* The statistics of a partition that goes. */
+static Status drop_statistics(AwsCall *c, const CatRelation *r, const Json *values, Error *err)
+{
+    Str key = glue_values_key(c->a, r->id, values);
+    Str prefix = str_fmt(c->a, "%lld/p/" STR_FMT, (long long)r->id, STR_ARG(str_from(key, (size_t)str_chr(key, '/') + 1)));
+    CatDocs docs = {0};
+
+    TRY(cat_doc_list(glue_catalog(c), c->a, S(DOC_STATISTICS), prefix, &docs, err));
+    CatChange *all = arena_array(c->a, CatChange, docs.n + 1);
+    for (size_t i = 0; i < docs.n; i++)
+        all[i] = (CatChange){ .kind = CH_DOC, .doc_kind = S(DOC_STATISTICS), .doc_key = docs.p[i].key };
+    return docs.n > 0 ? cat_commit(glue_catalog(c), all, docs.n, err) : OK;
+}
+
+/* Where the values stay, the partition is replaced; else it moves, without its statistics. */
 static Status update_locked(AwsCall *c, const CatRelation *r, const Json *old_values, const Json *given, Error *err)
 {
     Json *old = NULL, *there = NULL, *input = json_copy(c->a, given);
@@ -198,6 +230,8 @@ static Status update_locked(AwsCall *c, const CatRelation *r, const Json *old_va
     if (moves && stored(c, r, values, &there, &absent) == OK)
         return AWS_FAIL(err, E_EXISTS, "AlreadyExistsException", "Partition already exists.");
     if (moves)
+        TRY(drop_statistics(c, r, old_values, err));
+    if (moves)
         ch[n++] = change_of(c, r, old_values, NULL, 0);
     ch[n++] = change_of(c, r, values, input, json_get_int(old, "created_ms", clock_ms()));
     return cat_commit(glue_catalog(c), ch, n, err);
@@ -208,14 +242,15 @@ static Status delete_locked(AwsCall *c, const CatRelation *r, const Json *values
     Json *old = NULL;
 
     TRY(stored(c, r, values, &old, err));
+    TRY(drop_statistics(c, r, values, err));
     CatChange ch = change_of(c, r, values, NULL, 0);
     return cat_commit(glue_catalog(c), &ch, 1, err);
 }
 
-Status glue_partition_create(AwsCall *c, const CatRelation *r, const Json *input, Error *err)
+Status glue_partitions_create(AwsCall *c, const CatRelation *r, const Json *inputs, PartitionFailed failed, void *ctx, Error *err)
 {
     pthread_mutex_lock(&GLUE_DOOR(c)->docs);
-    Status s = create_locked(c, r, input, err);
+    Status s = create_locked(c, r, inputs, failed, ctx, err);
     pthread_mutex_unlock(&GLUE_DOOR(c)->docs);
     return s;
 }
@@ -236,13 +271,21 @@ Status glue_partition_delete(AwsCall *c, const CatRelation *r, const Json *value
     return s;
 }
 
+static void keep_error(void *ctx, const Json *values UNUSED, const Error *why) { *(Error *)ctx = *why; }
+
 Status glue_create_partition(AwsCall *c, Error *err)
 {
+    Json *one = json_array(c->a);
     CatRelation r = {0};
+    Error why = {0};
     GlueName n = {0};
 
     TRY(glue_partition_writer(c, &n, &r, err));
-    return glue_partition_create(c, &r, aws_get(c, "PartitionInput"), err);
+    json_push(c->a, one, (Json *)aws_get(c, "PartitionInput"));
+    TRY(glue_partitions_create(c, &r, one, keep_error, &why, err));
+    if (why.code != OK)
+        *err = why;
+    return why.code;
 }
 
 Status glue_update_partition(AwsCall *c, Error *err)

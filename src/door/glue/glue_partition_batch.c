@@ -21,20 +21,23 @@ static void put_errors(AwsCall *c, Json *errors)
         aws_put(c, "Errors", errors);
 }
 
+typedef struct Failures { AwsCall *c; Json *errors; } Failures;
+
+static void not_created(void *ctx, const Json *values, const Error *why)
+{
+    const Failures *f = ctx;
+    add_error(f->c, f->errors, "PartitionValues", values, why);
+}
+
 Status glue_batch_create_partition(AwsCall *c, Error *err)
 {
-    const Json *list = aws_get(c, "PartitionInputList");
-    Json *errors = json_array(c->a);
+    Failures f = { c, json_array(c->a) };
     CatRelation r = {0};
     GlueName n = {0};
 
     TRY(glue_partition_writer(c, &n, &r, err));
-    for (size_t i = 0; i < json_len(list); i++) {
-        Error why = {0};
-        if (glue_partition_create(c, &r, json_at(list, i), &why) != OK)
-            add_error(c, errors, "PartitionValues", json_get(json_at(list, i), "Values"), &why);
-    }
-    put_errors(c, errors);
+    TRY(glue_partitions_create(c, &r, aws_get(c, "PartitionInputList"), not_created, &f, err));
+    put_errors(c, f.errors);
     return OK;
 }
 
