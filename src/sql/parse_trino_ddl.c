@@ -34,6 +34,23 @@ Stmt *p_create_trino(Parser *p)
     return create_table(p, s);
 }
 
+/* The columns of a view and of CREATE TABLE AS need names of their own. */
+static void need_names(Parser *p, const Query *q)
+{
+    while (q && q->body == BODY_SETOP)
+        q = q->left;
+    if (p->status || !q || q->body != BODY_SELECT || !q->select)
+        return;
+    for (size_t i = 0; i < q->select->items.n; i++) {
+        const SelectItem *item = &q->select->items.p[i];
+        if (item->alias.n || item->expr->kind == EX_STAR || item->expr->kind == EX_COLUMN || item->expr->kind == EX_FIELD)
+            continue;
+        P_FAIL(p, E_INVALID, item->expr->position, "COLUMN_NAME_NOT_SPECIFIED: line %d:%d: Column name not specified at position %zu", p_line(p, item->expr->position),
+               p_column(p, item->expr->position), i + 1);
+        return;
+    }
+}
+
 /* ---- views, databases --------------------------------------------------------------------------------------------------------- */
 
 static Stmt *create_view(Parser *p, Stmt *s)
@@ -50,6 +67,8 @@ static Stmt *create_view(Parser *p, Stmt *s)
     p_need(p, K_AS);
     p->hive--;
     p_query_as_text(p, s);
+    if (!s->column_names.n)
+        need_names(p, s->query);
     p->hive++;
     return s;
 }
@@ -223,6 +242,7 @@ static void table_as(Parser *p, Stmt *s)
         with_properties(p, s);
     p_need(p, K_AS);
     p_query_as_text(p, s);
+    need_names(p, s->query);
     if (p_take(p, K_WITH)) {
         if (p_is(p, K_NO))
             p_unsupported(p, p_pos(p), "WITH NO DATA is not supported");

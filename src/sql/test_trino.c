@@ -304,6 +304,8 @@ static void statements(void **state)
         { "CREATE TABLE t AS SELECT 1 AS a", ST_CREATE_TABLE, CLASS_DML, "CREATE_TABLE_AS_SELECT" },
         { "CREATE TABLE t (a int) TBLPROPERTIES ('table_type'='ICEBERG', 'format'='orc')", 0, -1, "PARQUET only" },
         { "CREATE TABLE t (a char(3)) TBLPROPERTIES ('table_type'='ICEBERG')", 0, -1, "type char is not supported" },
+        { "CREATE VIEW v AS SELECT a, count(*) FROM t", 0, -1, "COLUMN_NAME_NOT_SPECIFIED: line 1:28: Column name not specified at position 2" },
+        { "CREATE TABLE t WITH (table_type = 'ICEBERG', location = 's3://b/x/') AS SELECT 1", 0, -1, "Column name not specified at position 1" },
         { "TRUNCATE TABLE t", 0, -1, "NOT_SUPPORTED: line 1:1: TRUNCATE" },
         { "SELEC 1", 0, -1, "line 1:1: mismatched input 'SELEC'. Expecting: 'ALTER'" },
         { "ALTER TABLE t ADD PARTITION (y = 1)", 0, -1, "NOT_SUPPORTED" },
