@@ -110,7 +110,10 @@ ptrdiff_t dml_column(const Dml *d, Str name)
 
 Status dml_unknown_column(Dml *d, Str name, Error *err)
 {
-    RAISE(err, E_INVALID, "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `" STR_FMT "` cannot be resolved in table " STR_FMT, STR_ARG(name), STR_ARG(name_display(d->r->a, &d->name)));
+    if (d->r->dialect == DIALECT_TRINO)
+        RAISE(err, E_INVALID, "COLUMN_NOT_FOUND: Insert column name does not exist in target table: " STR_FMT, STR_ARG(name));
+    else
+        RAISE(err, E_INVALID, "[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column with name `" STR_FMT "` cannot be resolved in table " STR_FMT, STR_ARG(name), STR_ARG(name_display(d->r->a, &d->name)));
     memcpy(err->sqlstate, "42703", 6);
     return E_INVALID;
 }
@@ -121,6 +124,11 @@ Status dml_arity(Dml *d, size_t have, size_t want, Error *err)
 
     for (size_t i = 0; i < d->columns.n; i++)
         sb_fmt(&cols, "%s`" STR_FMT "`", i ? ", " : "", STR_ARG(d->columns.p[i].name));
+    if (d->r->dialect == DIALECT_TRINO) {
+        RAISE(err, E_INVALID, "TYPE_MISMATCH: Insert query has mismatched column types: Table: [" STR_FMT "], Query: %zu columns for %zu", STR_ARG(sb_str(&cols)), have, want);
+        memcpy(err->sqlstate, "21S01", 6);
+        return E_INVALID;
+    }
     RAISE(err, E_INVALID, "[INSERT_COLUMN_ARITY_MISMATCH.%s] Cannot write to " STR_FMT ", the reason is %s data columns: Table columns: " STR_FMT ". %zu data columns for %zu.",
          have < want ? "NOT_ENOUGH_DATA_COLUMNS" : "TOO_MANY_DATA_COLUMNS", STR_ARG(name_display(d->r->a, &d->name)), have < want ? "not enough" : "too many",
          STR_ARG(sb_str(&cols)), have, want);
