@@ -232,7 +232,7 @@ typedef struct IceTask {
     IceEntry *data;
     VEC(IceEntry *) deletes;                           /* that apply to it, by the rules of spec 3.5; a deletion vector stands alone */
 } IceTask;
-typedef struct IceScan { VEC(IceTask) tasks; size_t files_total, files_skipped, manifests_total, manifests_skipped; } IceScan;
+typedef struct IceScan { VEC(IceTask) tasks; StrVec manifests /* that the snapshot names */; size_t files_total, files_skipped, manifests_total, manifests_skipped; } IceScan;
 NODISCARD Status ice_scan(Arena *a, Store *st, const IceMetadata *m, const IceSnapshot *s, const IcePredicates *where, IceScan *ret, Error *err);
 
 /* ---- commits -------------------------------------------------------------------------------------------------------------------- */

@@ -145,6 +145,7 @@ Status ice_scan(Arena *a, Store *st, const IceMetadata *m, const IceSnapshot *s,
         TRY(ice_manifest_list_read(a, st, m, s, &list, err));
     for vec_each(const IceManifest, mf, &list) {
         scan.manifests_total++;
+        vec_push(a, &scan.manifests, mf->path);
         if (surely_empty(mf) || !ice_manifest_may_match(a, m, mf, where)) {
             scan.manifests_skipped++;
             scan.files_total += files_in(mf);

@@ -238,9 +238,9 @@ Status lake_changes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const Ic
 
     TRY(scan_begin(&b, err));
     if (from)
-        TRY(ice_scan(a, l->store, t->meta, from, NULL, &old, err));
+        TRY(lake_plan(l, a, t, from, NULL, &old, err));
     if (to)
-        TRY(ice_scan(a, l->store, t->meta, to, NULL, &new, err));
+        TRY(lake_plan(l, a, t, to, NULL, &new, err));
     ret->nothing = from && to && (from->id == to->id || (only_replaced(t->meta, from, to) && !totals_differ(&old, &new)));
     if (!ret->nothing) {
         split(a, &old, &new, &s);

@@ -196,6 +196,7 @@ static Status read_position_file(DeleteJob *j, const IceFile *d, Str data_path, 
     Str local;
     size_t n;
 
+    TRY(lake_file_allowed(j->lake, j->a, j->table, d->path, err));
     TRY(store_local_path(j->lake->store, j->a, d->path, &local, err));
     TRY(duck_query(j->c, str_fmt(j->a, "SELECT CAST(pos AS BIGINT) FROM read_parquet(" STR_FMT ", hive_partitioning = false) WHERE file_path = " STR_FMT,
                                  STR_ARG(sql_lit_str(j->a, local)), STR_ARG(sql_lit_str(j->a, data_path))), &r, err));

@@ -57,6 +57,7 @@ static Status as_published(Lake *l, Arena *a, const CatRelation *r, const IceMet
 
 Status lake_open_relation(Lake *l, Arena *a, const CatRelation *r, LakeTable *ret, Error *err)
 {
+    ret->rights = NULL;
     ret->relation = *r;
     if (!r->metadata_location.n && r->kind == REL_TABLE)
         return FAIL(err, E_INVALID, "table " STR_FMT "." STR_FMT " has no metadata yet: it was created without a schema", STR_ARG(r->namespace), STR_ARG(r->name));

@@ -28,7 +28,12 @@ Store *lake_store(Lake *l);
 
 /* ---- tables ---------------------------------------------------------------------------------------------------------- */
 
-typedef struct LakeTable { CatRelation relation; IceMetadata *meta; const struct LakeExternal *external; } LakeTable;      /* external: see below; NULL for Iceberg */
+typedef struct LakeTable {
+    CatRelation relation;
+    IceMetadata *meta;
+    const struct LakeExternal *external;       /* see below; NULL for Iceberg */
+    const struct LakeRights *rights;           /* who reads: asked for files outside of the table's storage; NULL: the system, which reads none in other storage */
+} LakeTable;
 NODISCARD Status lake_open(Lake *l, Arena *a, Str catalog, Str ns, Str name, LakeTable *ret, Error *err);
 NODISCARD Status lake_open_relation(Lake *l, Arena *a, const CatRelation *r, LakeTable *ret, Error *err);
 /* A table that is named by its metadata file alone (fixtures, register checks). */
@@ -38,7 +43,8 @@ NODISCARD Status lake_open_location(Lake *l, Arena *a, Str metadata_location, La
  * The files are listed as they are now, each asked for (rights NULL: they are not), and stand behind a made-up snapshot whose id is a fingerprint
  * of their names, sizes and ETags; such a table is scanned as any other, and never written.  E_UNSUPPORTED with the reason for other formats. */
 typedef enum { LAKE_MAY_LIST, LAKE_MAY_READ } LakeMay;
-typedef struct LakeRights { void *ctx; Status (*may)(void *ctx, Arena *a, LakeMay what, Str bucket, Str key, Error *err); } LakeRights;
+typedef struct LakeRights LakeRights;
+struct LakeRights { void *ctx; Status (*may)(void *ctx, Arena *a, LakeMay what, Str bucket, Str key, Error *err); };
 NODISCARD Status lake_open_external(Lake *l, Arena *a, const CatRelation *r, const LakeRights *rights, LakeTable *ret, Error *err);
 /* HIVE_PARQUET, HIVE_CSV, HIVE_JSON, ICEBERG */
 Str lake_source_type(const LakeTable *t);

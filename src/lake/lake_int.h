@@ -28,6 +28,11 @@ NODISCARD Status lake_layouts(Lake *l, Arena *a, DuckConn *c, const StrVec *loca
 struct Lake { Catalog *catalog; Store *store; LayoutCache *layouts; pthread_mutex_t lock; uint64_t serial; LakeHooks hooks; };
 uint64_t lake_serial(Lake *l);                            /* for names of temporary tables */
 
+/* place.c: may this file be read as the table's? E_DENIED. And a snapshot's list with its manifests; ice_scan where they may. */
+NODISCARD Status lake_file_allowed(Lake *l, Arena *a, const LakeTable *t, Str uri, Error *err);
+NODISCARD Status lake_manifests_allowed(Lake *l, Arena *a, const LakeTable *t, const IceSnapshot *s, const StrVec *manifests, Error *err);
+NODISCARD Status lake_plan(Lake *l, Arena *a, const LakeTable *t, const IceSnapshot *s, const IcePredicates *where, IceScan *ret, Error *err);
+
 /* The engine text that gives `field` out of a file of this layout, relation alias r; partition constants for identity columns. */
 typedef struct Projection { Arena *a; const FileLayout *layout; const IceNameMapping *mapping; const IceSpec *spec; const IceSchema *schema; const IceFile *file; } Projection;
 NODISCARD Status lake_project(const Projection *p, const IceField *field, Str *ret, Error *err);

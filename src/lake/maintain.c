@@ -114,7 +114,7 @@ static Status plan(Rewrite *r, Error *err)
     Map open = map_new(r->a);
     size_t kept = 0;
 
-    TRY(ice_scan(r->a, r->lake->store, r->table.meta, r->snapshot, NULL, &r->scan, err));
+    TRY(lake_plan(r->lake, r->a, &r->table, r->snapshot, NULL, &r->scan, err));
     for (size_t i = 0; i < r->scan.tasks.n; i++) {
         const IceTask *t = &r->scan.tasks.p[i];
         if (!wants_rewrite(r, t))
@@ -316,5 +316,6 @@ Status lake_rewrite_files(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, co
             return s;
         TRY(cat_relation_by_id(l->catalog, a, t->relation.id, &rel, err));
         TRY(lake_open_relation(l, a, &rel, &now, err));
+        now.rights = t->rights;
     }
 }

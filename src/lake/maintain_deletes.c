@@ -46,7 +46,7 @@ static DeleteGroup *group_for(Merge *m, const IceFile *d)
 static Status plan(Merge *m, Error *err)
 {
     m->groups = map_new(m->a);
-    TRY(ice_scan(m->a, m->lake->store, m->table.meta, m->snapshot, NULL, &m->scan, err));
+    TRY(lake_plan(m->lake, m->a, &m->table, m->snapshot, NULL, &m->scan, err));
     for (size_t i = 0; i < m->scan.tasks.n; i++)
         for (size_t k = 0; k < m->scan.tasks.p[i].deletes.n; k++) {
             IceFile *d = &m->scan.tasks.p[i].deletes.p[k]->file, *data = &m->scan.tasks.p[i].data->file;
@@ -69,6 +69,7 @@ static Status select_sql(Merge *m, const DeleteGroup *g, Str *ret, Error *err)
     sb_addc(&b, "SELECT DISTINCT CAST(file_path AS VARCHAR) AS file_path, CAST(pos AS BIGINT) AS pos FROM read_parquet([");
     for (size_t i = 0; i < g->deletes.n; i++) {
         Str local;
+        TRY(lake_file_allowed(m->lake, m->a, &m->table, g->deletes.entries[i].key, err));
         TRY(store_local_path(m->lake->store, m->a, g->deletes.entries[i].key, &local, err));
         sb_addc(&b, i ? ", " : "");
         sql_lit(&b, local);
@@ -182,5 +183,6 @@ Status lake_merge_deletes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, in
             return s;
         TRY(cat_relation_by_id(l->catalog, a, t->relation.id, &rel, err));
         TRY(lake_open_relation(l, a, &rel, &now, err));
+        now.rights = t->rights;
     }
 }

@@ -21,8 +21,12 @@ static Status walk_manifest(MdFill *f, const IceManifest *mf, MdVisit visit, voi
 static Status walk_snapshot(MdFill *f, const IceSnapshot *s, Map *seen, int contents, MdVisit visit, void *ctx, Error *err)
 {
     IceManifests list = {0};
+    StrVec none = {0};
 
     TRY(ice_manifest_list_read(f->a, f->lake->store, f->t->meta, s, &list, err));
+    TRY(lake_manifests_allowed(f->lake, f->a, f->t, s, &none, err));
+    for (size_t i = 0; i < list.n; i++)
+        TRY(lake_file_allowed(f->lake, f->a, f->t, list.p[i].path, err));
     for (size_t i = 0; i < list.n; i++) {
         const IceManifest *mf = &list.p[i];
         if (!(contents & (mf->deletes ? MD_DELETES : MD_DATA)) || map_has(seen, mf->path))

@@ -86,8 +86,12 @@ static void manifest_row(MdFill *f, const IceManifest *mf, const IceSnapshot *s)
 static Status manifests_of(MdFill *f, const IceSnapshot *s, Error *err)
 {
     IceManifests list = {0};
+    StrVec none = {0};
 
     TRY(ice_manifest_list_read(f->a, f->lake->store, f->t->meta, s, &list, err));
+    TRY(lake_manifests_allowed(f->lake, f->a, f->t, s, &none, err));
+    for (size_t i = 0; i < list.n; i++)
+        TRY(lake_file_allowed(f->lake, f->a, f->t, list.p[i].path, err));
     for (size_t i = 0; i < list.n; i++)
         manifest_row(f, &list.p[i], s);
     return OK;

@@ -112,6 +112,7 @@ static Status resolve(ScanBuild *b, const IceFile *f, Str *local, Error *err)
         return FAIL(err, E_UNSUPPORTED, "'" STR_FMT "' is an " STR_FMT " file: only Parquet data files can be read", STR_ARG(f->path), STR_ARG(f->format));
     if (f->key_metadata.n)
         return FAIL(err, E_UNSUPPORTED, "'" STR_FMT "' is encrypted", STR_ARG(f->path));
+    TRY(lake_file_allowed(b->lake, b->a, b->table, f->path, err));
     if (h->before_read)
         TRY(h->before_read(h->ctx, b->a, f->path, err));
     return store_local_path(b->lake->store, b->a, f->path, local, err);
@@ -379,7 +380,7 @@ Status lake_scan(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeS
         return external_scan(l, a, c, t, s->schema, ret, err);
     TRY(scan_begin(&b, err));
     if (s->snapshot)
-        TRY_CTX(ice_scan(a, l->store, t->meta, s->snapshot, s->where, &scan, err), err, "table " STR_FMT "." STR_FMT, STR_ARG(t->relation.namespace), STR_ARG(t->relation.name));
+        TRY_CTX(lake_plan(l, a, t, s->snapshot, s->where, &scan, err), err, "table " STR_FMT "." STR_FMT, STR_ARG(t->relation.namespace), STR_ARG(t->relation.name));
     TRY(scan_units(&b, &scan, s->only_files, &units, err));
     TRY(scan_positions(&b, &units, err));
     TRY(scan_union(&b, &units, (Str){0}, &selects, err));

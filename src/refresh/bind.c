@@ -43,7 +43,7 @@ static Status check_cycle(Refresher *r, Arena *a, int64_t self, const CatRelatio
     return OK;
 }
 
-/* Files of a source that is not Iceberg are asked for as the definer. While a view is made its maker was asked already. */
+/* Files of a source that is not Iceberg, and those outside of an Iceberg source's storage, are asked for as the definer. While a view is made its maker was asked already. */
 typedef struct Asker { Refresher *r; Str definer; } Asker;
 
 static Status definer_may(void *ctx, Arena *a, LakeMay what, Str bucket, Str key, Error *err)
@@ -55,18 +55,21 @@ static Status definer_may(void *ctx, Arena *a, LakeMay what, Str bucket, Str key
 
 static Status open_source(const ViewNames *n, Arena *a, Str catalog, const TableRef *ref, LakeTable *t, Error *err)
 {
-    Asker asker = { .r = n->r };
-    LakeRights rights = { .ctx = &asker, .may = definer_may };
+    Asker *asker = arena_new(a, Asker);
+    LakeRights *rights = arena_new(a, LakeRights);
     CatRelation rel;
     CatMview self;
     Error none;
 
     TRY(cat_relation_get(lake_catalog(n->r->lake), a, catalog, ref->name.p[1], ref->name.p[2], &rel, err));
-    if (rel.kind != REL_EXTERNAL)
-        return lake_open(n->r->lake, a, catalog, ref->name.p[1], ref->name.p[2], t, err);
     bool made = n->self_relation && cat_mview_get(lake_catalog(n->r->lake), a, n->self_relation, &self, &none) == OK;
-    asker.definer = made ? self.definer : (Str){0};
-    return lake_open_external(n->r->lake, a, &rel, made ? &rights : NULL, t, err);
+    *asker = (Asker){ .r = n->r, .definer = made ? self.definer : n->definer };
+    *rights = (LakeRights){ .ctx = asker, .may = definer_may };
+    if (rel.kind == REL_EXTERNAL)
+        return lake_open_external(n->r->lake, a, &rel, made ? rights : NULL, t, err);
+    TRY(lake_open(n->r->lake, a, catalog, ref->name.p[1], ref->name.p[2], t, err));
+    t->rights = asker->definer.n ? rights : NULL;
+    return OK;
 }
 
 static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret, Error *err)
@@ -88,9 +91,9 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
     return lake_bind_table(n->r->lake, a, t, &name, ret, err);
 }
 
-Status view_bind(Refresher *r, Arena *a, DuckConn *probe, Str definition, Dialect d, const Props *catalogs, int64_t self, BoundView *ret, Error *err)
+Status view_bind(Refresher *r, Arena *a, DuckConn *probe, Str definition, Dialect d, const Props *catalogs, Str definer, int64_t self, BoundView *ret, Error *err)
 {
-    ViewNames names = { r, catalogs, self };
+    ViewNames names = { r, catalogs, self, definer };
     Binder b = { .dialect = d, .ctx = &names, .resolve = resolve, .probe = probe, .now_has = 1, .now_us = clock_us() };
 
     TRY(sql_parse_query(a, d, definition, &ret->query, err));

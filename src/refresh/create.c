@@ -276,7 +276,7 @@ static Status replace(Job *j, const ViewSpec *spec, const CatRelation *rel, Erro
 
 static Status check_definition(Job *j, const ViewSpec *spec, int64_t self, Error *err)
 {
-    TRY(view_bind(j->r, j->a, j->c, spec->definition, spec->dialect, &spec->catalogs, self, &j->bound, err));
+    TRY(view_bind(j->r, j->a, j->c, spec->definition, spec->dialect, &spec->catalogs, spec->definer, self, &j->bound, err));
     TRY(sql_check_definition(j->a, j->bound.query, err));
     TRY(unique_names(ivm_visible(j->bound.view), err));
     if (j->bound.sources.n > 10)

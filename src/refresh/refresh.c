@@ -308,7 +308,7 @@ static Status execute(Job *j, const RefreshRequest *q, Error *err)
 
     TRY(hidden_fields(j->a, &j->mview, &hidden, err));
     j->hidden = hidden;
-    TRY(view_bind(j->r, j->a, j->c, j->mview.definition, str_eq(j->mview.dialect, S("spark")) ? DIALECT_SPARK : DIALECT_POSTGRES, &catalogs,
+    TRY(view_bind(j->r, j->a, j->c, j->mview.definition, str_eq(j->mview.dialect, S("spark")) ? DIALECT_SPARK : DIALECT_POSTGRES, &catalogs, j->mview.definer,
                   j->mview.relation_id, &j->bound, err));
     if (j->mend)
         TRY(job_mend(j, err));
@@ -392,8 +392,11 @@ static void fail_run(Job *j, Running *me, const Error *why)
 {
     Error ignored;
 
+    char *text = str_z(j->a, str_c(why->message));
+
+    store_hide_paths(lake_store(j->r->lake), text);
     j->run.status = was_stopped(j->r, me) ? S("STOPPED") : S("FAILED");
-    j->run.error = str_c(why->message);
+    j->run.error = str_c(text);
     j->run.finished_ms = clock_ms();
     j->run.type = (Str){0};
     if (save_run(j->r, &j->run, &ignored) != OK)

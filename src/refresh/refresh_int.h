@@ -26,8 +26,8 @@ typedef struct BoundView {
 } BoundView;
 
 /* Where a definition's names lead. */
-typedef struct ViewNames { Refresher *r; const Props *catalogs; int64_t self_relation; } ViewNames;
-NODISCARD Status view_bind(Refresher *r, Arena *a, DuckConn *probe, Str definition, Dialect d, const Props *catalogs, int64_t self, BoundView *ret, Error *err);
+typedef struct ViewNames { Refresher *r; const Props *catalogs; int64_t self_relation; Str definer; } ViewNames;
+NODISCARD Status view_bind(Refresher *r, Arena *a, DuckConn *probe, Str definition, Dialect d, const Props *catalogs, Str definer, int64_t self, BoundView *ret, Error *err);
 Props catalogs_of(Arena *a, const CatMview *v);
 
 typedef enum { RUN_NONE, RUN_INCREMENTAL, RUN_FULL } RunType;

@@ -65,7 +65,7 @@ Status refresh_explain(Refresher *r, Arena *a, const CatMview *v, Str *ret, Erro
     IvmPlan *p;
 
     TRY(duck_connect(r->engine, &c, err));
-    TRY(view_bind(r, a, c, v->definition, str_eq(v->dialect, S("spark")) ? DIALECT_SPARK : DIALECT_POSTGRES, &catalogs, v->relation_id, &b, err));
+    TRY(view_bind(r, a, c, v->definition, str_eq(v->dialect, S("spark")) ? DIALECT_SPARK : DIALECT_POSTGRES, &catalogs, v->definer, v->relation_id, &b, err));
     if (ivm_shape(b.view) == IVM_FULL_ONLY) {
         *ret = str_fmt(a, "refreshed in full: " STR_FMT, STR_ARG(ivm_reason(b.view)));
         return OK;

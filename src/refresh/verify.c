@@ -200,7 +200,7 @@ static Status check_deep(Check *c, DuckConn *conn, const CatEvidence *head, bool
     bool has;
     Str query;
 
-    TRY(view_bind(c->r, c->a, conn, c->view.definition, str_eq(c->view.dialect, S("spark")) ? DIALECT_SPARK : DIALECT_POSTGRES, &catalogs, c->rel.id, &b, err));
+    TRY(view_bind(c->r, c->a, conn, c->view.definition, str_eq(c->view.dialect, S("spark")) ? DIALECT_SPARK : DIALECT_POSTGRES, &catalogs, c->view.definer, c->rel.id, &b, err));
     TRY(deep_sources(c, conn, &b, head, err));
     TRY(ivm_query_sql(c->a, b.view, &query, err));
     TRY(lake_scan(c->r->lake, c->a, conn, &c->table, &scan, &rel, err));

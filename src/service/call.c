@@ -5,6 +5,7 @@
  * before the procedure runs.  A managed view is maintained by firn alone, so procedures that change or expire it are refused. */
 #include "service/call.h"
 #include "service/call_int.h"
+#include "service/external.h"
 
 static const CallColumn rewrite_columns[] = { { "rewritten_data_files_count", DT_INT32 }, { "added_data_files_count", DT_INT32 }, { "rewritten_bytes_count", DT_INT64 },
                                                 { "failed_data_files_count", DT_INT32 }, { "removed_delete_files_count", DT_INT32 } };
@@ -128,7 +129,9 @@ static Status open_target(Call *c, Error *err)
     TRY(run_ask(r, c->def->action, str_fmt(r->a, "CALL %s on", c->def->name).p, &rel, err));
     if (rel.kind == REL_VIEW)
         return FAIL(err, E_INVALID, STR_FMT " is a view, not a table", STR_ARG(name_display(r->a, &c->name)));
-    return lake_open_relation(r->svc->lake, r->a, &rel, &c->table, err);
+    TRY(lake_open_relation(r->svc->lake, r->a, &rel, &c->table, err));
+    c->table.rights = external_rights(r);
+    return OK;
 }
 
 Status do_call(Run *r, Rows *rows, Error *err)

@@ -18,13 +18,22 @@ static Status caller_may(void *ctx, Arena *a, LakeMay what, Str bucket, Str key,
     return external_may(r->svc->access, a, &r->ss->principal, what, bucket, key, err);
 }
 
+const LakeRights *external_rights(Run *r)
+{
+    LakeRights *rights = arena_new(r->a, LakeRights);
+    *rights = (LakeRights){ .ctx = r, .may = caller_may };
+    return rights;
+}
+
 Status external_open(Run *r, Arena *a, const CatRelation *rel, LakeTable *ret, Error *err)
 {
-    LakeRights rights = { .ctx = r, .may = caller_may };
+    const LakeRights *rights = external_rights(r);
 
-    if (rel->kind != REL_EXTERNAL)
-        return lake_open_relation(r->svc->lake, a, rel, ret, err);
-    return lake_open_external(r->svc->lake, a, rel, &rights, ret, err);
+    if (rel->kind == REL_EXTERNAL)
+        return lake_open_external(r->svc->lake, a, rel, rights, ret, err);
+    TRY(lake_open_relation(r->svc->lake, a, rel, ret, err));
+    ret->rights = rights;
+    return OK;
 }
 
 /* ---- views of the Glue catalog ------------------------------------------------------------------------------------------ */

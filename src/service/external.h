@@ -7,6 +7,8 @@
 
 /* Any table: Iceberg, or files of an external one, listed and read by the caller's own rights. */
 NODISCARD Status external_open(Run *r, Arena *a, const CatRelation *rel, LakeTable *ret, Error *err);
+/* For LakeTable.rights: the session's principal. */
+const LakeRights *external_rights(Run *r);
 /* Is it a Glue view? Its text then, as a version of an Iceberg view. E_UNSUPPORTED: no dialect that is run here. */
 bool external_is_view(const CatRelation *rel);
 NODISCARD Status external_view(Arena *a, const CatRelation *rel, const IceViewVersion **ret, Error *err);

@@ -136,6 +136,7 @@ Status open_table(Run *r, const StrVec *parts, Name *name, LakeTable *ret, Error
 {
     TRY(name_resolve(r, parts, name, err));
     Status s = lake_open(r->svc->lake, r->a, name->catalog_id, name->namespace, name->name, ret, err);
+    ret->rights = external_rights(r);
     return s == E_NOT_FOUND && !ret->relation.id ? table_not_found(r, parts, r->st->position, err) : s;
 }
 

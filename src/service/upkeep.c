@@ -119,6 +119,14 @@ static void attach(Upkeep *u, DuckConn *conn)
     pthread_mutex_unlock(&u->lock);
 }
 
+/* Maintenance copies rows: what lies outside of the table's storage is not the table's to copy. */
+static Status nothing_outside(void *ctx UNUSED, Arena *a UNUSED, LakeMay what UNUSED, Str bucket UNUSED, Str key UNUSED, Error *err)
+{
+    return FAIL(err, E_DENIED, "maintenance reads no files outside of a table's storage");
+}
+
+static const LakeRights inside_only = { .may = nothing_outside };
+
 static Status run_job(Upkeep *u, UpkeepJob *j, UpkeepWork work, Str *skipped, Error *err)
 {
     CLEANUP(duck_disconnectp) DuckConn *conn = NULL;
@@ -126,6 +134,7 @@ static Status run_job(Upkeep *u, UpkeepJob *j, UpkeepWork work, Str *skipped, Er
     TRY(cat_relation_by_id(u->svc->catalog, j->a, j->table.relation.id, &j->table.relation, err));      /* the job before may have moved it */
     TRY(cat_intact_check(&j->table.relation, err));                                                    /* (2) */
     TRY(lake_open_relation(u->svc->lake, j->a, &j->table.relation, &j->table, err));
+    j->table.rights = &inside_only;
     TRY(duck_connect(u->svc->engine, &conn, err));
     j->conn = conn;
     attach(u, conn);

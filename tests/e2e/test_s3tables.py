@@ -844,3 +844,52 @@ def test_signatures_are_proven(server):
                          ({"aws_session_token": "x"}, "UnrecognizedClientException")):
         api = boto3.client("s3tables", endpoint_url=server.lake, region_name="us-east-1", config=botocore.config.Config(retries={"max_attempts": 1}), **{**good, **change})
         fails(code, api.list_table_buckets)
+
+
+# ---- a table names files that are not its own -----------------------------------------------------------------------------------------------------------
+
+
+def name_foreign_file(s3, metadata_location, uri, size):
+    """The table's one manifest is overwritten by one that names another file."""
+    import io
+
+    import fastavro
+    read = lambda u: s3.get_object(Bucket=u.split("/")[2], Key=u.split("/", 3)[3])["Body"].read()
+    listed = json.loads(read(metadata_location))["snapshots"][-1]["manifest-list"]
+    manifest = next(fastavro.reader(io.BytesIO(read(listed))))["manifest_path"]
+    r = fastavro.reader(io.BytesIO(read(manifest)))
+    entries = list(r)
+    for e in entries:
+        e["data_file"]["file_path"], e["data_file"]["file_size_in_bytes"] = uri, size
+    out = io.BytesIO()
+    fastavro.writer(out, r.writer_schema, entries, metadata={k: v for k, v in r.metadata.items() if not k.startswith("avro.")})
+    s3.put_object(Bucket=manifest.split("/")[2], Key=manifest.split("/", 3)[3], Body=out.getvalue())
+
+
+@pytest.mark.parametrize("where", ["table", "managed view", "object"])
+def test_files_of_others_are_not_read_through_a_table(server, bucket, where):
+    bucket.create("secret", ("a", "int"))
+    bucket.sql("INSERT INTO @secret VALUES (42); SET spark.sql.mv.managed.enabled = true")
+    bucket.sql("CREATE MANAGED MATERIALIZED VIEW @hidden AS SELECT a FROM s3t_catalog.analytics.secret")
+    uri = bucket.sql(f"SELECT file_path FROM @{'hidden' if where == 'managed view' else 'secret'}.files")[0][0]
+    root = server.s3()
+    body = root.get_object(Bucket=uri.split("/")[2], Key=uri.split("/", 3)[3])["Body"].read()
+    if where == "object":
+        uri = f"s3://warehouse/private/{bucket.name}.parquet"
+        root.put_object(Bucket="warehouse", Key=uri.split("/", 3)[3], Body=body)
+    bucket.create("mine", ("a", "int"))
+    bucket.sql("INSERT INTO @mine VALUES (1)")
+    arn = bucket.get("mine")["tableARN"]
+    mallory = User(server, allow("s3tables:*", arn), allow(["s3tables:CreateTable", "s3tables:GetNamespace", "s3tables:GetTableBucket"], bucket.arn),
+                   allow(["s3tables:GetTable", "s3tables:GetTableData", "s3tables:PutTableData"], arn))
+    name_foreign_file(client(mallory, "s3"), bucket.get("mine")["metadataLocation"], uri, len(body))
+    mine = f"`{bucket.name}`.analytics.mine"
+    for statement in (f"SELECT * FROM {mine}", f"SELECT count(*) FROM {mine}", f"UPDATE {mine} SET a = a + 1", f"DELETE FROM {mine} WHERE a > 0",
+                      f"CALL `{bucket.name}`.system.rewrite_data_files(table => 'analytics.mine', options => map('rewrite-all', 'true'))"):
+        with pytest.raises(psycopg.Error, match="names the file"):
+            mallory.sql(statement)
+    if where != "managed view":
+        assert bucket.sql("SELECT * FROM @mine") == [(42,)]                                  # root may read both
+    view = f"v{time.monotonic_ns()}"
+    with pytest.raises(psycopg.Error, match="names the file|not authorized"):
+        mallory.sql(f"SET spark.sql.catalog.s3t.glue.id = '123456789012:s3tablescatalog/{bucket.name}'; CREATE MATERIALIZED VIEW s3t.analytics.{view} AS SELECT a FROM s3t.analytics.mine")
