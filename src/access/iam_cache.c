@@ -166,6 +166,27 @@ static void add_tags(Arena *a, Entity *e, const Json *tags)
             props_set(a, &e->tags, str_dup(a, tags->object.p[i].key), str_dup(a, tags->object.p[i].value->string));
 }
 
+/* A trust policy names who was there when it was written: of a user or role that was made anew under the name only the old id is left, which is nobody. */
+static Policy *trust_of(Access *x, Arena *a, const Json *record)
+{
+    const Json *ids = json_get(record, "TrustIds");
+    Arena *own = x->iam->a;
+    Policy *p;
+    Json *now;
+    Error ignored;
+
+    if (policy_parse(own, str_dup(own, json_get_str(record, "AssumeRolePolicyDocument", (Str){0})), POLICY_TRUST, &p, &ignored) != OK)
+        return NULL;
+    for (size_t i = 0; i < json_len(ids); i++) {
+        Str arn = ids->object.p[i].key, id = ids->object.p[i].value->string;
+        IamKind kind = str_find(arn, S(":role/")) >= 0 ? IAM_ROLE : IAM_USER;
+        bool same = iam_get(x, a, kind, iam_name_of(arn), &now, &ignored) == OK && str_eq(json_get_str(now, kind == IAM_ROLE ? "RoleId" : "UserId", (Str){0}), id);
+        if (!same)
+            policy_rename_principal(p, arn, str_dup(own, id));
+    }
+    return p;
+}
+
 static Status load(Access *x, Arena *a, IamKind kind, Str name, Entity *e, Error *err)
 {
     Json *record;
@@ -181,7 +202,7 @@ static Status load(Access *x, Arena *a, IamKind kind, Str name, Entity *e, Error
     e->max_session_s = json_get_int(record, "MaxSessionDuration", 3600);
     add_tags(own, e, json_get(record, "Tags"));
     if (kind == IAM_ROLE)
-        e->trust = parsed(x, json_get_str(record, "AssumeRolePolicyDocument", (Str){0}), POLICY_TRUST);
+        e->trust = trust_of(x, a, record);
     TRY(add_policies(x, e, record, err));
     TRY(add_boundary(x, e, record, err));
     return kind == IAM_USER ? add_groups(x, a, e, record, err) : OK;

@@ -308,7 +308,7 @@ static Status free_name_check(Access *x, Arena *a, const Principal *p, const LfR
     return refuse(a, r, LF_DESCRIBE, err);
 }
 
-Status lf_check(Access *x, Arena *a, const Principal *p, const Ask *ask, const CatRelation *relation, Error *err)
+static Status check(Access *x, Arena *a, const Principal *p, const Ask *ask, const CatRelation *relation, Error *err)
 {
     uint32_t need = ask->lf ? ask->lf : need_of(ask->action);
 
@@ -324,4 +324,19 @@ Status lf_check(Access *x, Arena *a, const Principal *p, const Ask *ask, const C
     if (r.kind == LF_CATALOG && ask->action == ACT_READ_METADATA)                        /* lists hold what one may see */
         return OK;
     return lf_allowed(x, a, p, &r, relation && ask->action == ACT_REGISTER && !ask->lf ? LF_ALTER : need, err);
+}
+
+/* Like IAM's refusals: an event that says what decided. */
+static void log_denial(Arena *a, const Principal *p, const Ask *ask, const Error *err)
+{
+    log_event(LOG_INFO, "access denied", "principal", str_z(a, p->arn), "action", ask->api ? ask->api : "", "by", "Lake Formation", "how", err->message, NULL);
+}
+
+Status lf_check(Access *x, Arena *a, const Principal *p, const Ask *ask, const CatRelation *relation, Error *err)
+{
+    Status s = check(x, a, p, ask, relation, err);
+
+    if (s == E_DENIED && !ask->quiet)
+        log_denial(a, p, ask, err);
+    return s;
 }

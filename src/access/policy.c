@@ -61,6 +61,22 @@ static PolicyNamed named(const Statement *st, const PolicyAsk *ask)
     return best == NAMED_NOT ? NAMED_ANYBODY : NAMED_NOT;
 }
 
+void policy_principals(Arena *a, const Policy *p, StrVec *ret)
+{
+    for vec_each(Statement, st, &p->statements)
+        for vec_each(PolicyPrincipal, w, &st->principals)
+            if (str_eq(w->type, S("AWS")) && !strvec_has(ret, w->value))
+                vec_push(a, ret, w->value);
+}
+
+void policy_rename_principal(Policy *p, Str from, Str to)
+{
+    for vec_each(Statement, st, &p->statements)
+        for vec_each(PolicyPrincipal, w, &st->principals)
+            if (str_eq(w->type, S("AWS")) && str_eq(w->value, from))
+                w->value = to;
+}
+
 /* ---- does a statement speak of it ------------------------------------------------------------------------------------------ */
 
 static bool action_fits(const Statement *st, Str action)

@@ -32,6 +32,10 @@ PolicyAnswer policy_decide(const Policy *p, const PolicyAsk *ask, PolicyMatch *m
 /* Keys that conditions name, for SimulatePrincipalPolicy's MissingContextValues and GetContextKeysForCustomPolicy. */
 void policy_context_keys(Arena *a, const Policy *p, StrVec *ret);
 
+/* The AWS principals that statements name, each once; and one of them replaced by another text. */
+void policy_principals(Arena *a, const Policy *p, StrVec *ret);
+void policy_rename_principal(Policy *p, Str from, Str to);
+
 /* Where statement number i stands in the text that was parsed: bytes [from, to). false: it has no such statement. */
 bool policy_place(Str text, int i, size_t *from, size_t *to);
 

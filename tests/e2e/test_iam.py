@@ -248,6 +248,13 @@ def test_assume_role_conditions(server, iam, sts):
     mine.assume_role(RoleArn=plain, RoleSessionName="x1")
     assert code(mine.assume_role, RoleArn=plain, RoleSessionName="x1", DurationSeconds=7200)[0] == "ValidationError"
     assert code(mine.assume_role, RoleArn=plain, RoleSessionName="x1", Tags=[{"Key": "team", "Value": "a"}])[0] == "AccessDenied"      # TagSession is not in the trust
+    # who is named must be there, and one made anew under the name is another
+    c, m = code(iam.update_assume_role_policy, RoleName="plain", PolicyDocument=trust({"AWS": f"arn:aws:iam::{ACCOUNT}:user/nobody-here"}))
+    assert c == "MalformedPolicyDocument" and m == f'Invalid principal in policy: "AWS":"arn:aws:iam::{ACCOUNT}:user/nobody-here"'
+    iam.delete_access_key(UserName="assumer", AccessKeyId=key["AccessKeyId"])
+    iam.delete_user(UserName="assumer")
+    mine = client(server, "sts", user(iam, "assumer"))
+    assert code(mine.assume_role, RoleArn=plain, RoleSessionName="x1")[0] == "AccessDenied"
     # only a service may take this one
     iam.create_role(RoleName="forglue", AssumeRolePolicyDocument=trust({"Service": "glue.amazonaws.com"}))
     assert code(sts.assume_role, RoleArn=f"arn:aws:iam::{ACCOUNT}:role/forglue", RoleSessionName="x1")[0] == "AccessDenied"

@@ -9,12 +9,38 @@ static Status conflict(Error *err, const char *what)
     return AWS_FAIL(err, E_NOT_EMPTY, "DeleteConflict", "Cannot delete entity, must %s first.", what);
 }
 
-static Status check_trust(AwsCall *c, Str text, Error *err)
+/* Users and roles of this account that a trust policy names must be there; their ids are kept with it. */
+static Status name_principals(AwsCall *c, const Policy *p, Json *record, Error *err)
 {
-    TRY(door_policy_check(c, text, POLICY_TRUST, err));
+    static const IamKind kinds[] = { IAM_USER, IAM_ROLE };
+    Json *ids = json_object(c->a), *found;
+    StrVec names = {0};
+
+    policy_principals(c->a, p, &names);
+    for vec_each(Str, n, &names)
+        for (size_t k = 0; k < COUNT_OF(kinds); k++) {
+            Str prefix = str_fmt(c->a, "arn:aws:iam::" STR_FMT ":%s/", STR_ARG(door_account(c)), door_entities[kinds[k]].arn);
+            if (!str_starts(*n, prefix))
+                continue;
+            Status s = iam_get(c->access, c->a, kinds[k], str_from(*n, (size_t)str_rchr(*n, '/') + 1), &found, err);
+            if (s == E_NOT_FOUND || (s == OK && !str_eq(json_get_str(found, "Arn", (Str){0}), *n)))
+                return AWS_FAIL(err, E_INVALID, "MalformedPolicyDocument", "Invalid principal in policy: \"AWS\":\"" STR_FMT "\"", STR_ARG(*n));
+            TRY(s);
+            json_set_s(c->a, ids, *n, json_get(found, door_entities[kinds[k]].id));
+        }
+    json_set(c->a, record, "TrustIds", ids);
+    return OK;
+}
+
+static Status put_trust(AwsCall *c, Json *record, Str text, Error *err)
+{
+    Policy *p;
+
+    TRY(policy_parse(c->a, text, POLICY_TRUST, &p, err));
     if (door_size(text) > TRUST_MAX)
         return AWS_FAIL(err, E_LIMIT, "LimitExceeded", "Cannot exceed quota for ACLSizePerRole: %d", TRUST_MAX);
-    return OK;
+    json_set(c->a, record, "AssumeRolePolicyDocument", json_str(c->a, text));
+    return name_principals(c, p, record, err);
 }
 
 static Status insert_role(AwsCall *c, Json *record, Error *err)
@@ -35,9 +61,8 @@ IAM_OP(CreateRole)
     Json *record;
 
     TRY(door_new(c, IAM_ROLE, &record, err));
-    TRY(check_trust(c, aws_str(c, "AssumeRolePolicyDocument"), err));
+    TRY(put_trust(c, record, aws_str(c, "AssumeRolePolicyDocument"), err));
     TRY(door_boundary(c, record, err));
-    json_set(c->a, record, "AssumeRolePolicyDocument", json_str(c->a, aws_str(c, "AssumeRolePolicyDocument")));
     if (aws_has(c, "Description"))
         json_set(c->a, record, "Description", json_str(c->a, aws_str(c, "Description")));
     json_set(c->a, record, "MaxSessionDuration", json_int(c->a, aws_int(c, "MaxSessionDuration", 3600)));
@@ -88,8 +113,7 @@ IAM_OP(UpdateAssumeRolePolicy)
     Json *record;
 
     TRY(door_entity(c, IAM_ROLE, &record, err));
-    TRY(check_trust(c, aws_str(c, "PolicyDocument"), err));
-    json_set(c->a, record, "AssumeRolePolicyDocument", json_str(c->a, aws_str(c, "PolicyDocument")));
+    TRY(put_trust(c, record, aws_str(c, "PolicyDocument"), err));
     return door_save(c, IAM_ROLE, record, err);
 }
 
@@ -179,8 +203,7 @@ IAM_OP(CreateServiceLinkedRole)
     json_set(c->a, c->in, "RoleName", json_str(c->a, name));
     json_set(c->a, c->in, "Path", json_str(c->a, str_fmt(c->a, "/aws-service-role/" STR_FMT "/", STR_ARG(service))));
     TRY(door_new(c, IAM_ROLE, &record, err));
-    TRY(check_trust(c, trust, err));
-    json_set(c->a, record, "AssumeRolePolicyDocument", json_str(c->a, trust));
+    TRY(put_trust(c, record, trust, err));
     json_set(c->a, record, "MaxSessionDuration", json_int(c->a, 3600));
     if (aws_has(c, "Description"))
         json_set(c->a, record, "Description", json_str(c->a, aws_str(c, "Description")));
