@@ -29,6 +29,7 @@ struct DataType {
 /* The engine's own spelling: DECIMAL(10,2), STRUCT("a" INTEGER), INTEGER[], MAP(VARCHAR, BIGINT). */
 Str data_type_sql(Arena *a, const DataType *t);
 bool data_type_equal(const DataType *x, const DataType *y);
+DataType data_type_copy(Arena *a, const DataType *t);                          /* whole, in `a` */
 
 /* ---- values -------------------------------------------------------------------------------------------- */
 
@@ -46,6 +47,9 @@ struct Value {
         struct { Value *p; size_t n; } items;     /* LIST; STRUCT: one a field; MAP: key, value, key, value … */
     };
 };
+
+/* A value that lives in `a` whole; its type and its parts' types are `t` and its children. */
+Value value_copy(Arena *a, const Value *v, const DataType *t);
 
 /* ---- engine and connections ----------------------------------------------------------------------------- */
 

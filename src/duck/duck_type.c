@@ -225,3 +225,53 @@ duckdb_logical_type duck_logical_type(const DataType *t)
 }
 
 void duck_logical_type_done(duckdb_logical_type *t) { duckdb_destroy_logical_type(t); }
+
+DataType data_type_copy(Arena *a, const DataType *t)
+{
+    DataType r = *t;
+
+    if (!t->nchildren)
+        return r;
+    r.children = arena_array(a, DataType, t->nchildren);
+    r.names = t->names ? arena_array(a, Str, t->nchildren) : NULL;
+    for (size_t i = 0; i < t->nchildren; i++) {
+        r.children[i] = data_type_copy(a, &t->children[i]);
+        if (t->names)
+            r.names[i] = str_dup(a, t->names[i]);
+    }
+    return r;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------ */
+
+static const DataType *part_type(const DataType *t, size_t i)
+{
+    if (t->kind == DT_MAP)
+        return &t->children[i % 2];
+    return t->kind == DT_STRUCT ? &t->children[i] : &t->children[0];
+}
+
+static Value copy_parts(Arena *a, const Value *v, const DataType *t)
+{
+    Value r = *v;
+
+    r.type = t;
+    r.items.p = arena_array(a, Value, v->items.n + 1);
+    for (size_t i = 0; i < v->items.n; i++)
+        r.items.p[i] = value_copy(a, &v->items.p[i], part_type(t, i));
+    return r;
+}
+
+Value value_copy(Arena *a, const Value *v, const DataType *t)
+{
+    Value r = *v;
+
+    r.type = t;
+    switch (v->kind) {
+    case DT_STRING: case DT_BINARY: case DT_JSON: case DT_ENUM: case DT_OTHER: case DT_UUID: case DT_TIMETZ:
+        r.string = str_dup(a, v->string);
+        return r;
+    case DT_LIST: case DT_STRUCT: case DT_MAP: return copy_parts(a, v, t);
+    default: return r;
+    }
+}

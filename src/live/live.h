@@ -65,6 +65,8 @@ void live_exclusive_end(LiveExclusive *x);
 void live_exclusive_endp(LiveExclusive **x);
 void live_unstage(Live *l, const LiveWrite *w);                                 /* rows that are not wanted any more */
 
+/* Time goes on where nothing is written: no tick will have a timestamp below *ret. */
+int64_t live_advance(Live *l);
 int64_t live_now(Live *l);                                                      /* timestamp of the last tick; reads see just that */
 
 /* ---- watching ------------------------------------------------------------------------------------------------------------ */

@@ -24,29 +24,21 @@ static bool is_watched(Live *l, int64_t id)
     return w != NULL;
 }
 
-/* Strings of a cell point into the engine's chunk: they are copied. */
-static Value own_value(Arena *a, Value v)
-{
-    switch (v.kind) {
-    case DT_STRING: case DT_BINARY: case DT_JSON: case DT_ENUM: case DT_OTHER: case DT_UUID: case DT_TIMETZ:
-        v.string = str_dup(a, v.string);
-        break;
-    default: break;
-    }
-    return v;
-}
-
 static Status fill_chunk(Chunk *c, DuckResult *r, Error *err)
 {
+    DataType *types = arena_array(c->a, DataType, c->cols + 1);
     struct { Value *p; size_t n, cap; } cells = {0};
     struct { int64_t *p; size_t n, cap; } weights = {0};
     size_t n;
 
+    for (size_t k = 0; k < c->cols; k++)
+        types[k] = data_type_copy(c->a, &duck_col(r, k)->type);
     do {
         TRY(duck_next(r, &n, err));
         for (size_t i = 0; i < n; i++) {
             for (size_t k = 0; k < c->cols; k++) {
-                Value v = own_value(c->a, duck_value(c->a, r, k, i));
+                Value v = duck_value(c->a, r, k, i);
+                v = value_copy(c->a, &v, &types[k]);
                 vec_push(c->a, &cells, v);
             }
             int64_t weight = duck_value(c->a, r, c->cols, i).integer;
@@ -160,6 +152,18 @@ Status live_watch(Live *l, int64_t id, DuckConn *conn, DuckResult **snapshot, Li
     else
         free(w);
     return s;
+}
+
+int64_t live_advance(Live *l)
+{
+    pthread_mutex_lock(&l->lock);
+    if (!l->leading)
+        l->now = max_i64(l->now, clock_ms() - 1);
+    int64_t below = l->leading ? 0 : l->now + 1;
+    for (LiveWatch *w = l->watches; w && below; w = w->next)
+        w->progress = below;
+    pthread_mutex_unlock(&l->lock);
+    return below;
 }
 
 int64_t live_watch_start(const LiveWatch *w) { return w->start; }

@@ -4,6 +4,7 @@
  * The door frames and splits rows; here fields go as text into an engine table and from there, cast to the columns' types, into
  * one commit.  No path and no program can be named: the parser refuses them. */
 #include "service/dml_int.h"
+#include "service/live_sql.h"
 
 struct CopyIn { Dml dml; DuckAppender *appender; size_t ncols; ptrdiff_t *columns; int64_t rows; };
 
@@ -39,6 +40,14 @@ static Status copy_to(Run *r, Rows *rows, Error *err)
     Stmt *st = arena_new(r->a, Stmt);
 
     *st = *r->st;
+    if (st->inner) {
+        r->st = st->inner;
+        TRY(do_subscribe(r, rows, err));
+        rows->copy = st;
+        rows->tag = "COPY";
+        rows->tag_counts = 1;
+        return OK;
+    }
     if (!st->query)
         st->query = whole_table(r);
     r->st = st;

@@ -129,12 +129,30 @@ static Status next_row(SqlCursor *c, Arena *a, Value *cells, int *has, Error *er
     return s;
 }
 
+/* FETCH gives what is ready, and waits for a first row as long as its timeout says. */
+static Status nothing_yet(Rows *rows, int *has, Error *err)
+{
+    Session *ss = rows->run.ss;
+
+    pthread_mutex_lock(&ss->lock);
+    int cancelled = ss->cancelled;
+    pthread_mutex_unlock(&ss->lock);
+    if (cancelled)
+        return FAIL(err, E_CANCELLED, "canceling statement due to user request");
+    if (rows->fetched || (rows->fetch_until_us && clock_mono_us() >= rows->fetch_until_us))
+        *has = 0;
+    return OK;
+}
+
 Status cursor_next(Rows *rows, Arena *a, Value *cells, int *has, Error *err)
 {
     *has = 0;
     if (rows->left == 0)
         return OK;
     TRY(next_row(rows->cursor, a, cells, has, err));
+    if (*has == 2)
+        return nothing_yet(rows, has, err);
+    rows->fetched += *has;
     if (*has && rows->left > 0)
         rows->left--;
     return OK;
@@ -156,6 +174,24 @@ static Status move(Run *r, SqlCursor *c, Rows *rows, Error *err)
     return OK;
 }
 
+/* WITH (timeout = '1s'): an interval, or seconds. */
+static Status fetch_timeout(Run *r, Rows *rows, Error *err)
+{
+    Str t = props_get(&r->st->props, S("timeout"), (Str){0});
+    double seconds = 0;
+    int64_t us = 0;
+    bool has = false;
+
+    if (!t.n)
+        return OK;
+    if (str_to_f64(t, &seconds))
+        us = (int64_t)(seconds * 1000000);
+    else if (duck_scalar_i64(r->c, str_fmt(r->a, "SELECT epoch_us(CAST(" STR_FMT " AS INTERVAL))", STR_ARG(sql_lit_str(r->a, t))), &us, &has, err) != OK)
+        return FAIL(err, E_INVALID, "invalid FETCH option value: timeout '" STR_FMT "' is no interval", STR_ARG(t));
+    rows->fetch_until_us = max_i64(1, clock_mono_us() + max_i64(0, us));
+    return OK;
+}
+
 Status do_fetch(Run *r, Rows *rows, Error *err)
 {
     SqlCursor *c;
@@ -169,6 +205,7 @@ Status do_fetch(Run *r, Rows *rows, Error *err)
     c->refs++;
     rows->cursor = c;
     rows->left = r->st->fetch;
+    TRY(fetch_timeout(r, rows, err));
     rows->tag = "FETCH";
     rows->tag_counts = 1;
     return OK;

@@ -205,7 +205,7 @@ Status live_create_view(Run *r, LiveDone *ret, Error *err)
 }
 
 /* Bound in an arena of the view's own: the compiled view points into it. */
-static Status compile(Run *r, Arena *own, Str definition, Query **q, IvmView **ret, Error *err)
+Status live_compile(Run *r, Arena *own, Str definition, Query **q, IvmView **ret, Error *err)
 {
     Binder b;
 
@@ -251,7 +251,7 @@ Status live_create_mv(Run *r, LiveDone *ret, Error *err)
     if (p.taken)
         TRY(check_users(r, &p.there, err));
     Arena *own = arena_create();
-    Status s = compile(r, own, r->st->query_text, &q, &v, err);
+    Status s = live_compile(r, own, r->st->query_text, &q, &v, err);
     Object o = new_object(r, OBJ_MVIEW, &p.name);
     if (s == OK)
         s = live_ask(r, "CREATE MATERIALIZED VIEW", &o, err);
@@ -299,7 +299,7 @@ static Status start_view(Session *ss, DuckConn *c, const Object *o, Error *err)
     IvmView *v;
     Query *q;
 
-    Status s = compile(&r, own, o->definition, &q, &v, err);
+    Status s = live_compile(&r, own, o->definition, &q, &v, err);
     if (s == OK)
         s = live_view_add(ss->svc->live, o->id, own, v, LIVE_KEEP, err);
     if (s != OK)

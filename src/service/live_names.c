@@ -75,7 +75,7 @@ static void bind_relation(Arena *a, const Object *o, BoundTable **ret)
 {
     BoundTable *t = arena_new(a, BoundTable);
 
-    *t = (BoundTable){ .id = live_source_id(a, o->id), .display = display_of(a, o), .user = t };
+    *t = (BoundTable){ .id = live_source_id(a, o->id), .display = display_of(a, o) };
     for (size_t i = 0; i < o->columns.n; i++) {
         const ObjColumn *c = &o->columns.p[i];
         BoundColumn b = { .name = c->name, .engine = c->engine, .type = c->type, .nullable = !c->not_null, .field_id = (int32_t)i + 1 };

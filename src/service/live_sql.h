@@ -6,6 +6,7 @@
 #ifndef FIRN_LIVE_SQL_H
 #define FIRN_LIVE_SQL_H
 
+#include "ivm/ivm.h"
 #include "service/objects.h"
 #include "service/session_int.h"
 
@@ -28,6 +29,15 @@ NODISCARD Status live_create_table(Run *r, LiveDone *ret, Error *err);
 NODISCARD Status live_create_view(Run *r, LiveDone *ret, Error *err);
 NODISCARD Status live_create_mv(Run *r, LiveDone *ret, Error *err);
 NODISCARD Status live_drop_object(Run *r, ObjKind kind, LiveDone *ret, Error *err);
+
+/* A definition bound and compiled in an arena of its own. */
+NODISCARD Status live_compile(Run *r, Arena *own, Str definition, Query **q, IvmView **ret, Error *err);
+
+/* subscribe.c */
+NODISCARD Status do_subscribe(Run *r, Rows *rows, Error *err);
+/* *has 2: nothing is at hand. */
+NODISCARD Status subscribe_next(Rows *rows, Arena *a, Value *cells, int *has, Error *err);
+void subscribe_end(struct Subscribe *s);
 
 /* At start: the views of the file are compiled and follow from then on. */
 NODISCARD Status live_start_views(Service *s, Error *err);

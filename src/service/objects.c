@@ -92,21 +92,6 @@ static Status from_json(Arena *a, const Json *j, Object *ret, Error *err)
     return OK;
 }
 
-static DataType copy_type(Arena *a, const DataType *t)
-{
-    DataType r = *t;
-    if (!t->nchildren)
-        return r;
-    r.children = arena_array(a, DataType, t->nchildren);
-    r.names = t->names ? arena_array(a, Str, t->nchildren) : NULL;
-    for (size_t i = 0; i < t->nchildren; i++) {
-        r.children[i] = copy_type(a, &t->children[i]);
-        if (t->names)
-            r.names[i] = str_dup(a, t->names[i]);
-    }
-    return r;
-}
-
 static Object copy(Arena *a, const Object *o)
 {
     Object r = { .id = o->id, .kind = o->kind, .database = str_dup(a, o->database), .schema = str_dup(a, o->schema), .name = str_dup(a, o->name), .owner = str_dup(a, o->owner),
@@ -114,7 +99,7 @@ static Object copy(Arena *a, const Object *o)
     for (size_t i = 0; i < o->columns.n; i++) {
         const ObjColumn *c = &o->columns.p[i];
         ObjColumn mine = { .name = str_dup(a, c->name), .engine = str_dup(a, c->engine), .type_name = str_dup(a, c->type_name), .default_ = str_dup(a, c->default_),
-                           .type = copy_type(a, &c->type), .not_null = c->not_null };
+                           .type = data_type_copy(a, &c->type), .not_null = c->not_null };
         vec_push(a, &r.columns, mine);
     }
     for (size_t i = 0; i < o->uses.n; i++)

@@ -32,7 +32,7 @@ Status do_query(Run *r, Rows *rows, Error *err)
 static bool has_rows(const Stmt *st)
 {
     switch (st->kind) {
-    case ST_QUERY: case ST_SHOW: case ST_DESCRIBE: case ST_EXPLAIN: case ST_CALL: case ST_SHOW_SETTING: return true;
+    case ST_QUERY: case ST_SHOW: case ST_DESCRIBE: case ST_EXPLAIN: case ST_CALL: case ST_SHOW_SETTING: case ST_SUBSCRIBE: return true;
     case ST_SET: return !st->setting_value.n && !st->setting.n;
     default: return false;
     }

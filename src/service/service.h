@@ -77,7 +77,7 @@ typedef VEC(RowColumn) RowColumns;
 typedef struct Rows Rows;
 size_t rows_ncols(const Rows *r);
 const RowColumn *rows_col(const Rows *r, size_t i);
-/* *has 0 at the end; cells live until the next call. */
+/* *has 0 at the end, 2 when nothing is at hand now and more may come (SUBSCRIBE); cells live until the next call. */
 NODISCARD Status rows_next(Rows *r, Arena *a, Value *cells, int *has, Error *err);
 Str rows_tag(Rows *r, Arena *a, int64_t nrows);         /* the command tag */
 /* What the statement read (known when it has begun) and, when it has ended, wrote: rows changed (-1: it changes none) and data files committed. */

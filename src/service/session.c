@@ -6,6 +6,7 @@
  *
  * Invariants: (1) ss->conn is set only while its statement runs, under the lock; (2) every statement is one commit of its own:
  * BEGIN groups statements for the client, not for the tables, and says so when it matters. */
+#include "service/live_sql.h"
 #include "service/session_int.h"
 #include "service/athena.h"
 #include "service/watch.h"
@@ -173,7 +174,7 @@ static const StmtHandler handlers[] = {
     [ST_EXPLAIN] = do_explain, [ST_CALL] = do_call, [ST_SET] = do_set, [ST_RESET] = do_set, [ST_SHOW_SETTING] = do_set,
     [ST_BEGIN] = do_transaction, [ST_COMMIT] = do_transaction, [ST_ROLLBACK] = do_transaction, [ST_PREPARE] = do_prepare,
     [ST_EXECUTE] = do_prepare, [ST_DEALLOCATE] = do_prepare, [ST_COPY] = do_copy, [ST_DISCARD] = do_noop, [ST_DECLARE] = do_declare, [ST_FETCH] = do_fetch,
-    [ST_CLOSE] = do_close, [ST_NOOP] = do_noop, [ST_OPTIMIZE] = do_optimize, [ST_VACUUM] = do_vacuum, [ST_REPAIR_TABLE] = do_repair_table, [ST_UNLOAD] = do_unload,
+    [ST_CLOSE] = do_close, [ST_SUBSCRIBE] = do_subscribe, [ST_NOOP] = do_noop, [ST_OPTIMIZE] = do_optimize, [ST_VACUUM] = do_vacuum, [ST_REPAIR_TABLE] = do_repair_table, [ST_UNLOAD] = do_unload,
 };
 
 static bool changes_something(StmtKind k)
@@ -306,6 +307,12 @@ static Status next_streamed(Rows *r, Arena *a, Value *cells, int *has, Error *er
 
 Status rows_next(Rows *r, Arena *a, Value *cells, int *has, Error *err)
 {
+    if (r->subscribe) {
+        Status s = subscribe_next(r, a, cells, has, err);
+        if (s != OK)
+            session_failed(r->run.ss);
+        return s;
+    }
     if (r->cursor)
         return cursor_next(r, a, cells, has, err);
     if (r->result) {
@@ -335,6 +342,7 @@ void rows_close(Rows *r)
         return;
     Session *ss = r->run.ss;
     copy_abandon(r);
+    subscribe_end(r->subscribe);
     run_live_end(&r->run);
     cursor_release(r->cursor);
     duck_result_free(r->result);

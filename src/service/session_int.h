@@ -64,8 +64,10 @@ struct Rows {
     int tag_counts;                   /* the tag ends in a number */
     const Stmt *copy;
     struct CopyIn *copy_in;
+    struct Subscribe *subscribe;      /* rows are changes as they come */
     struct SqlCursor *cursor;         /* FETCH: rows come from it, */
     int64_t left;                     /* so many still; -1: all */
+    int64_t fetched, fetch_until_us;  /* rows of this FETCH; when it gives up waiting for the first, 0: never */
 };
 
 /* ---- cursors ----------------------------------------------------------------------------------------------------------- */

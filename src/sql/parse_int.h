@@ -239,6 +239,8 @@ Stmt *p_use(Parser *p);
 Stmt *p_set(Parser *p);
 Stmt *p_reset(Parser *p);
 Str p_setting_value(Parser *p);
+bool p_is_subscribe(Parser *p);                     /* parse_subscribe.c */
+Stmt *p_subscribe(Parser *p);
 Stmt *p_transaction(Parser *p);
 Stmt *p_prepare(Parser *p);
 Stmt *p_execute(Parser *p);

@@ -84,7 +84,13 @@ Stmt *p_declare(Parser *p)
     s->what = p_take2(p, K_WITH, K_HOLD) ? S("hold") : S("");
     p_take2(p, K_WITHOUT, K_HOLD);
     p_need(p, K_FOR);
-    p_query_as_text(p, s);
+    int from = p_pos(p) - 1;
+    if (!p_is_subscribe(p)) {
+        p_query_as_text(p, s);
+        return s;
+    }
+    s->inner = p_subscribe(p);
+    s->query_text = p_text(p, from, p_last_end(p));
     return s;
 }
 
@@ -109,6 +115,15 @@ Stmt *p_fetch(Parser *p)
     if (!p_take(p, K_FROM))
         p_take(p, K_IN);
     s->stmt_name = p_ident(p);
+    if (p_postgres(p) && p_take(p, K_WITH)) {                    /* Materialize: WITH (timeout = '1s') */
+        p_need_op(p, '(');
+        Str key = str_lower(p->a, p_label(p));
+        p_take_op(p, '=');
+        props_set(p->a, &s->props, key, p_setting_value(p));
+        p_need_op(p, ')');
+        if (!str_eq(key, S("timeout")))
+            P_FAIL(p, E_SYNTAX, p_pos(p), "FETCH has no option \"" STR_FMT "\"", STR_ARG(key));
+    }
     return s;
 }
 
@@ -171,7 +186,7 @@ static void copy_endpoint(Parser *p, Stmt *s)
     if (!p_take(p, K_FROM))
         p_need(p, K_TO);
     at = p_pos(p);
-    if (from && s->query)
+    if (from && (s->query || s->inner))
         p_syntax(p);
     if (!p->status && !p_take(p, from ? K_STDIN : K_STDOUT)) {
         if (!p_is(p, K_STDIN) && !p_is(p, K_STDOUT))
@@ -186,7 +201,10 @@ Stmt *p_copy(Parser *p)
 
     p_need(p, K_COPY);
     if (p_take_op(p, '(')) {
-        p_query_as_text(p, s);
+        if (p_is_subscribe(p))
+            s->inner = p_subscribe(p);
+        else
+            p_query_as_text(p, s);
         p_need_op(p, ')');
     } else {
         p_stmt_name(p, s);

@@ -58,7 +58,7 @@ static Stmt *session_stmt(Parser *p)
     case K_COMMENT: return p_comment_on(p);
     case K_ANALYZE: case K_VACUUM: case K_CACHE: case K_UNCACHE: case K_CLEAR:
     case K_SAVEPOINT: case K_RELEASE: case K_UNLISTEN: return p_noop_stmt(p);
-    default: return refused(p);
+    default: return p_is_subscribe(p) ? p_subscribe(p) : refused(p);
     }
 }
 

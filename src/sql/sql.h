@@ -197,7 +197,7 @@ typedef enum {
     ST_CREATE_MV, ST_DROP_MV, ST_REFRESH_MV, ST_ALTER_MV,
     ST_SHOW, ST_DESCRIBE, ST_EXPLAIN, ST_CALL, ST_SET, ST_RESET, ST_SHOW_SETTING,
     ST_BEGIN, ST_COMMIT, ST_ROLLBACK, ST_PREPARE, ST_EXECUTE, ST_DEALLOCATE,
-    ST_DECLARE, ST_FETCH, ST_CLOSE, ST_COPY, ST_DISCARD, ST_NOOP,
+    ST_DECLARE, ST_FETCH, ST_CLOSE, ST_COPY, ST_SUBSCRIBE, ST_DISCARD, ST_NOOP,
     ST_OPTIMIZE, ST_VACUUM, ST_REPAIR_TABLE, ST_UNLOAD                  /* Athena's */
 } StmtKind;
 
@@ -267,11 +267,12 @@ struct Stmt {
     AssignVec call_args;              /* CALL: column empty when positional; SET: key parts and value */
     Str setting, setting_value;         /* SET key = value (value as text), RESET, SHOW setting; `all` by what */
     int position;
-    Stmt *inner;                        /* EXPLAIN, PREPARE */
+    Stmt *inner;                        /* EXPLAIN, PREPARE, COPY (SUBSCRIBE …) */
     Str stmt_name;                      /* PREPARE, EXECUTE, cursors */
     int64_t fetch;                      /* FETCH count, -1: all */
     Props copy_options;                 /* COPY: format, header, delimiter, null …; `what`: "to" or "from"; only STDIN and STDOUT exist */
-    AsOf as_of;
+    AsOf as_of;                         /* SUBSCRIBE: timestamp; branch "at least" */
+    OrderVec within;                    /* SUBSCRIBE … WITHIN TIMESTAMP ORDER BY; its UP TO is `where`, its envelope `what`, keys column_names */
     int nparams;                        /* highest $n */
     HiveTable *hive;                    /* CREATE EXTERNAL TABLE, CREATE TABLE AS that is not Iceberg (trino dialect); else NULL */
 };

@@ -167,3 +167,91 @@ def test_psql_describes(server, db):
 
     assert "described_mv" in psql("\\dm") and "described" in psql("\\dt")
     assert "numeric(12,3)" in psql("\\d described") and "not null" in psql("\\d described")
+
+
+def drain(cursor, n):
+    """Rows of a subscription until there are n."""
+    got = []
+    while len(got) < n:
+        got += cursor.execute("FETCH ALL c WITH (timeout = '5s')").fetchall()
+    return got
+
+
+def test_subscribe(server, db):
+    db.execute("CREATE TABLE s (k int, v text)")
+    db.execute("INSERT INTO s VALUES (1, 'a')")
+    with server.connect("materialize") as c:
+        cur = c.cursor()
+        cur.execute("BEGIN")
+        cur.execute("DECLARE c CURSOR FOR SUBSCRIBE s")
+        first = drain(cur, 1)
+        assert [tuple(r[1:]) for r in first] == [(1, 1, "a")]
+        db.execute("UPDATE s SET v = 'b' WHERE k = 1")
+        both = drain(cur, 2)
+        assert sorted(tuple(r[1:]) for r in both) == [(-1, 1, "a"), (1, 1, "b")]
+        assert both[0][0] == both[1][0] > first[0][0]                     # one timestamp
+        assert cur.execute("FETCH ALL c WITH (timeout = '0s')").fetchall() == []
+        cur.execute("COMMIT")
+
+
+def test_subscribe_to_a_query_by_copy(server, db):
+    db.execute("CREATE TABLE sq (k int, v int)")
+    db.execute("INSERT INTO sq VALUES (1, 10), (1, 5)")
+    with server.connect("materialize") as c, c.cursor() as cur:
+        with cur.copy("COPY (SUBSCRIBE (SELECT k, sum(v) AS s FROM sq GROUP BY k) WITH (PROGRESS)) TO STDOUT") as copy:
+            lines = (row[1:] for row in copy.rows())
+            assert next(lines) == ("t", None, None, None)
+            assert next(lines) == ("f", "1", "1", "15")
+            db.execute("INSERT INTO sq VALUES (1, 100)")
+            seen = set()
+            while len(seen) < 2:
+                f = next(lines)
+                if f[0] == "f":
+                    seen.add(f[1:])
+            assert seen == {("-1", "1", "15"), ("1", "1", "115")}
+            c.cancel()
+            with pytest.raises(psycopg.errors.QueryCanceled):
+                for _ in lines:
+                    pass
+
+
+def test_subscribe_envelopes(server, db):
+    db.execute("CREATE TABLE e (k int, v text)")
+    db.execute("INSERT INTO e VALUES (1, 'a'), (2, 'b')")
+    with server.connect("materialize") as c:
+        cur = c.cursor()
+        cur.execute("BEGIN")
+        cur.execute("DECLARE c CURSOR FOR SUBSCRIBE e ENVELOPE UPSERT (KEY (k)) WITH (SNAPSHOT = false)")
+        db.execute("UPDATE e SET v = 'c' WHERE k = 1")
+        assert [tuple(r[1:]) for r in drain(cur, 1)] == [("upsert", 1, "c")]
+        db.execute("DELETE FROM e WHERE k = 2")
+        assert [tuple(r[1:]) for r in drain(cur, 1)] == [("delete", 2, None)]
+        db.execute("INSERT INTO e VALUES (5, 'x'), (5, 'y')")
+        assert [tuple(r[1:]) for r in drain(cur, 1)] == [("key_violation", 5, None)]
+        cur.execute("COMMIT")
+        cur.execute("BEGIN")
+        cur.execute("DECLARE c CURSOR FOR SUBSCRIBE e ENVELOPE DEBEZIUM (KEY (k)) WITH (SNAPSHOT = false)")
+        db.execute("UPDATE e SET v = 'd' WHERE k = 1")
+        assert [tuple(r[1:]) for r in drain(cur, 1)] == [("upsert", 1, "c", "d")]
+        db.execute("INSERT INTO e VALUES (9, 'n')")
+        assert [tuple(r[1:]) for r in drain(cur, 1)] == [("insert", 9, None, "n")]
+        cur.execute("COMMIT")
+
+
+def test_subscribe_up_to(server, db):
+    db.execute("CREATE TABLE u (k int)")
+    db.execute("INSERT INTO u VALUES (3), (1), (2)")
+    import time
+    up_to = int(time.time() * 1000) + 1500
+    got = rows(db, f"SUBSCRIBE u WITHIN TIMESTAMP ORDER BY k DESC UP TO {up_to}")
+    assert [r[2] for r in got] == [3, 2, 1]
+    with pytest.raises(psycopg.Error, match="greater than its upper bound"):
+        rows(db, f"SUBSCRIBE u AS OF {up_to + 10**6} UP TO {up_to}")
+    with pytest.raises(psycopg.Error, match="keeps no history"):
+        rows(db, "SUBSCRIBE u AS OF 1")
+    with pytest.raises(psycopg.errors.UndefinedTable):
+        rows(db, "SUBSCRIBE nowhere")
+
+
+def test_subscriptions_leave_nothing_behind(server, db):
+    assert rows(db, "SELECT count(*) FROM pg_catalog.pg_class WHERE relname LIKE 'r1%'") == [(0,)]

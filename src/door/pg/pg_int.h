@@ -93,6 +93,7 @@ NODISCARD Status pg_wire_accept_tls(PgWire *w, SSL_CTX *ctx, Error *err);
 bool pg_wire_peek_tls(PgWire *w);                /* the first byte is of a TLS handshake */
 bool pg_wire_pending(const PgWire *w);           /* received bytes are waiting in the buffer */
 void pg_wire_flush(PgWire *w);
+void pg_wire_look(PgWire *w);                       /* dead when the client has hung up */
 void pg_wire_flush_if_full(PgWire *w);
 
 NODISCARD Status pg_tls_new(Str cert, Str key, SSL_CTX **ret, Error *err);

@@ -29,6 +29,13 @@ static void renew(Arena **a)
     *a = arena_create();
 }
 
+/* Nothing to send for now: the client gets what there is, and is looked after. */
+static void idle(PgConn *c)
+{
+    pg_wire_flush(&c->wire);
+    pg_wire_look(&c->wire);
+}
+
 Status pg_run_rows(PgConn *c, PgCursor *cur, int64_t max, const int16_t *formats, size_t nformats, int64_t *rows, int *more,
                    Error *err)
 {
@@ -47,6 +54,11 @@ Status pg_run_rows(PgConn *c, PgCursor *cur, int64_t max, const int16_t *formats
         TRY(cur->next(cur, a, cells, &has, err));
         if (!has)
             return OK;
+        if (has == 2) {
+            idle(c);
+            n--;
+            continue;
+        }
         TRY(pg_send_row(c, &cur->columns, cells, formats, nformats, err));
         ++*rows;
     }
@@ -127,6 +139,10 @@ Status pg_run_copy_out(PgConn *c, PgCursor *cur, int64_t *rows, Error *err)
         TRY(cur->next(cur, a, cells, &has, err));
         if (!has)
             break;
+        if (has == 2) {
+            idle(c);
+            continue;
+        }
         TRY(send_copy_row(c, &copy, &cur->columns, cells, *rows == 0, err));
         ++*rows;
     }

@@ -264,6 +264,14 @@ void pg_wire_flush(PgWire *w)
         pg_out_free(&w->out);
 }
 
+void pg_wire_look(PgWire *w)
+{
+    struct pollfd p = { .fd = w->fd, .events = POLLRDHUP };
+
+    if (poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR))
+        w->dead = 1;
+}
+
 void pg_wire_flush_if_full(PgWire *w)
 {
     if (w->out.start >= PG_FLUSH_BYTES)

@@ -20,7 +20,7 @@ typedef struct PgCursor PgCursor;
 struct PgCursor {
     void *impl;
     PgColumns columns;                /* empty: a statement without rows */
-    /* Next row into `cells` (columns.n of them), *has 0 at the end. Cells live until the next call, which may come with
+    /* Next row into `cells` (columns.n of them), *has 0 at the end, 2 when none is at hand: what was sent is flushed, and it is asked again. Cells live until the next call, which may come with
      * another arena. NULL: no rows. */
     Status (*next)(PgCursor *c, Arena *a, Value *cells, int *has, Error *err);
     /* "SELECT 5", "INSERT 0 3", "CREATE TABLE". Empty text: the query was empty. NULL: "SELECT n", "COPY n". */
