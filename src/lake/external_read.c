@@ -43,7 +43,7 @@ static void file_list(const Reader *r, StrBuf *b)
 /* By the ending of the names; files of one table are packed alike. */
 static Status compression(const Reader *r, const char **ret, Error *err)
 {
-    static const struct { const char *end, *name; } kinds[] = { { ".gz", "gzip" }, { ".zst", "zstd" }, { ".bz2", NULL }, { ".snappy", NULL }, { ".lz4", NULL }, { "", "none" } };
+    static const struct { const char *end, *name; } kinds[] = { { ".gz", "gzip" }, { ".zst", "zstd" }, { ".bz2", NULL }, { ".snappy", NULL }, { ".lz4", NULL }, { "", "uncompressed" } };
 
     *ret = NULL;
     for (size_t i = 0; i < r->ext->files.n; i++) {
