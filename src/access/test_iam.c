@@ -329,6 +329,41 @@ static void test_managed_policies_parse(void **state)
     }
 }
 
+typedef struct Race { Env *e; Principal p; int wrong; } Race;
+
+static void *decide_often(void *arg)
+{
+    Race *r = arg;
+    for (int i = 0; i < 300; i++) {
+        CLEANUP(arena_destroyp) Arena *a = arena_create();
+        IamDecision d = {0};
+        Error err;
+        IamAsk q = { .action = "s3:GetObject", .resource = S("arn:aws:s3:::b/k") }, other = { .action = "s3:PutObject", .resource = S("*") };
+        r->wrong += iam_decide(r->e->x, a, &r->p, &q, &d, &err) != OK || !d.allowed;
+        r->wrong += iam_decide(r->e->x, a, &r->p, &other, &d, &err) != OK || d.allowed;
+    }
+    return NULL;
+}
+
+/* Decisions while records change: always one that some state gives. */
+static void test_threads(void **state)
+{
+    Env *e = *state;
+    Race r[4];
+    pthread_t t[4];
+
+    for (size_t i = 0; i < COUNT_OF(r); i++)
+        r[i] = (Race){ .e = e, .p = user(e, str_fmt(e->a, "u%zu", i).p, DOC(ALLOW("s3:Get*", "*"))) };
+    for (size_t i = 0; i < COUNT_OF(r); i++)
+        assert_int_equal(pthread_create(&t[i], NULL, decide_often, &r[i]), 0);
+    for (int i = 0; i < 60; i++)
+        change(e, IAM_USER, "u0", "Touched", json_int(e->a, i));
+    for (size_t i = 0; i < COUNT_OF(r); i++) {
+        pthread_join(t[i], NULL);
+        assert_int_equal(r[i].wrong, 0);
+    }
+}
+
 /* A decision is microseconds: policies are parsed once. */
 static void test_cost(void **state)
 {
@@ -353,7 +388,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(test_identity_policies), T(test_boundary), T(test_resource_policies), T(test_sessions), T(test_role_that_goes), T(test_trust), T(test_tokens),
-        T(test_keys_take_effect_at_once), T(test_vended_keys_carry_the_session), T(test_words_of_a_refusal), T(test_managed_policies_parse), T(test_cost),
+        T(test_keys_take_effect_at_once), T(test_vended_keys_carry_the_session), T(test_words_of_a_refusal), T(test_managed_policies_parse), T(test_cost), T(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
