@@ -125,6 +125,7 @@ static void complete_catalog(Arena *a, const JobReach *r, Props *conf, Str name)
     offer(a, conf, name, "s3.endpoint", r->lake_url);
     offer(a, conf, name, "s3.path-style-access", S("true"));
     offer(a, conf, name, "client.region", region.n ? region : r->region);
+    offer(a, conf, name, "cache-enabled", S("false"));      /* views are refreshed behind Spark's back */
 }
 
 static void add_extension(Arena *a, Props *conf, const char *name)

@@ -420,3 +420,78 @@ def test_output_has_a_limit(g):
     assert run["JobRunState"] == "SUCCEEDED"
     events = [e for page in g.logs.get_paginator("filter_log_events").paginate(logGroupName="/aws-glue/jobs/output", logStreamNames=[run["Id"]]) for e in page["events"]]
     assert sum(len(e["message"]) for e in events) < 70_000_000 and "over its limit" in events[-1]["message"]
+
+
+# ---- Spark
+
+SPARK = """
+import json, sys, time
+from awsglue.context import GlueContext
+from awsglue.job import Job
+from awsglue.utils import getResolvedOptions
+from pyspark.context import SparkContext
+
+args = getResolvedOptions(sys.argv, ["JOB_NAME", "src_db", "ns", "phase"])
+glue = GlueContext(SparkContext.getOrCreate())
+job = Job(glue)
+job.init(args["JOB_NAME"], args)
+o, m = f"glue_catalog.{args['src_db']}.orders", f"s3t_catalog.{args['ns']}.summary"
+query = f"SELECT customer_name, COUNT(*) AS order_count, SUM(amount) AS total_amount FROM {o} GROUP BY customer_name"
+
+
+def run(step, sql):
+    start = time.time()
+    try:
+        rows = [list(map(str, r)) for r in glue.sql(sql).collect()]
+        print(json.dumps({"step": step, "status": "SUCCESS", "seconds": round(time.time() - start, 2), "rows": rows}), flush=True)
+    except Exception as e:
+        print(json.dumps({"step": step, "status": "FAILED", "error": str(e)}), flush=True)
+
+
+run("table", f"CREATE TABLE {o} (id INT, customer_name STRING, amount DECIMAL(10,2), order_date DATE) USING iceberg TBLPROPERTIES ('format-version'='2')")
+run("insert", f"INSERT INTO {o} VALUES (1, 'Alice', 150.00, DATE '2026-10-01'), (2, 'Bob', 200.50, DATE '2026-10-01'), (3, 'Alice', 75.25, DATE '2026-10-02')")
+run("create", f"CREATE MANAGED MATERIALIZED VIEW {m} AS {query}")
+run("show", f"SHOW VIEWS IN s3t_catalog.{args['ns']}")
+run("select", f"SELECT * FROM {m} ORDER BY 1")
+run("write", f"INSERT INTO {m} VALUES ('Mallory', 9, 9.99)")
+run("more", f"INSERT INTO {o} VALUES (4, 'Carol', 1.00, DATE '2026-10-03')")
+run("refresh", f"REFRESH MATERIALIZED VIEW {m}")
+run("again", f"SELECT count(*) FROM {m}")
+job.commit()
+"""
+
+
+def spark_is_there():
+    import conftest
+    build = pathlib.Path(os.path.realpath(conftest.FIRN)).parent.parent
+    return list(build.glob("venv-spark/lib/python3*/site-packages/pyspark/bin/spark-submit")) and list(build.glob("firn-spark.jar"))
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not spark_is_there(), reason="Spark is not there; `make setup-spark` gets it")
+def test_spark_with_the_first_documents_chain(g, server):
+    """The --conf chain as AWS documents it, in an environment that is shut off; nothing of firn is named in it."""
+    bucket = "job-tables"
+    client(server, "s3tables").create_table_bucket(name=bucket)
+    client(server, "s3tables").create_namespace(tableBucketARN=f"arn:aws:s3tables:us-east-1:123456789012:bucket/{bucket}", namespace=["analytics"])
+    g.s3.create_bucket(Bucket="job-warehouse")
+    g.glue.create_database(DatabaseInput={"Name": "job_src", "LocationUri": "s3://job-warehouse/job_src.db"})
+    role = g.iam.create_role(RoleName="sparkrunner", AssumeRolePolicyDocument=TRUST)["Role"]["Arn"]
+    g.iam.put_role_policy(RoleName="sparkrunner", PolicyName="p", PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [
+        {"Effect": "Allow", "Action": ["glue:*", "lakeformation:GetDataAccess", "s3tables:*"], "Resource": "*"},
+        {"Effect": "Allow", "Action": ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:ListBucket"], "Resource": ["arn:aws:s3:::job-warehouse*", "arn:aws:s3:::scripts*"]},
+        {"Effect": "Allow", "Action": "iam:PassRole", "Resource": role}]}))
+    chain = ["spark.sql.extensions=org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"]
+    for name, glue_id, warehouse in (("glue_catalog", "123456789012", "s3://job-warehouse/warehouse"), ("s3t_catalog", f"123456789012:s3tablescatalog/{bucket}", "s3://job-warehouse/mv-warehouse")):
+        c = f"spark.sql.catalog.{name}"
+        chain += [f"{c}=org.apache.iceberg.spark.SparkCatalog", f"{c}.type=glue", f"{c}.glue.id={glue_id}", f"{c}.glue.account-id=123456789012", f"{c}.warehouse={warehouse}", f"{c}.glue.region=us-east-1"]
+    chain += ["spark.sql.defaultCatalog=s3t_catalog", "spark.sql.optimizer.answerQueriesWithMVs.enabled=true", "spark.sql.materializedViews.metadataCache.enabled=true", "spark.sql.mv.managed.enabled=true"]
+    job = g.job(SPARK, kind="glueetl", Role=role, GlueVersion="6.0", WorkerType="G.1X", NumberOfWorkers=2, Timeout=30,
+                DefaultArguments={"--enable-glue-datacatalog": "true", "--job-language": "python", "--src_db": "job_src", "--ns": "analytics", "--phase": "phase1", "--conf": " --conf ".join(chain)})
+    run = g.wait(job, g.glue.start_job_run(JobName=job, Arguments={"--phase": "phase1"})["JobRunId"], seconds=400)
+    assert run["JobRunState"] == "SUCCEEDED", (run, g.lines(run, "error")[-30:])
+    steps = {x["step"]: x for x in map(json.loads, g.lines(run))}
+    assert [s for s, x in steps.items() if x["status"] == "FAILED"] == ["write"], steps
+    assert "system-managed materialized view" in steps["write"]["error"]
+    assert steps["create"]["seconds"] < 5 and steps["show"]["rows"] == [["analytics", "summary", "False", "FRESH"]]
+    assert steps["select"]["rows"] == [["Alice", "2", "225.25"], ["Bob", "1", "200.50"]] and steps["again"]["rows"] == [["3"]]
