@@ -94,6 +94,9 @@ typedef struct LfColumns { int all; StrVec only, but; int has_but; } LfColumns;
 NODISCARD Status lf_columns(Access *x, Arena *a, const Principal *p, Str catalog, Str ns, Str table, LfColumns *ret, Error *err);
 bool lf_column_allowed(const LfColumns *c, Str name);                               /* Glue's names: without case */
 
+/* E_DENIED when that is not every column: for what reads files, or a definition whose columns are not known. */
+NODISCARD Status lf_whole_table(Access *x, Arena *a, const Principal *p, const CatRelation *r, Error *err);
+
 /* ---- registered locations (documents "lf.location", by ARN) ---------------------------------------------------------------------- */
 
 NODISCARD Status lf_registered(Access *x, Arena *a, Str arn, Str *ret, Error *err);           /* the narrowest that holds it; "" none */

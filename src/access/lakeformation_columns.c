@@ -98,3 +98,11 @@ Status lf_columns(Access *x, Arena *a, const Principal *p, Str catalog, Str ns, 
         ret->all = 1;
     return OK;
 }
+
+Status lf_whole_table(Access *x, Arena *a, const Principal *p, const CatRelation *r, Error *err)
+{
+    LfColumns may;
+
+    TRY(lf_columns(x, a, p, r->catalog, r->namespace, r->name, &may, err));
+    return may.all ? OK : FAIL(err, E_DENIED, "Insufficient Lake Formation permission(s): Required Select on every column of " STR_FMT, STR_ARG(r->name));
+}

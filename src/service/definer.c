@@ -4,6 +4,7 @@
  * A role is taken as the service glue.amazonaws.com, so its trust policy decides first; then it must still be allowed to refresh the view and to
  * read every source.  The account's root needs no permission.  Whoever asked for the run was asked before: this is the other half. */
 #include "access/iam.h"
+#include "access/lakeformation.h"
 #include "service/external.h"
 #include "service/notices.h"
 
@@ -50,6 +51,7 @@ static Status may_read_sources(Service *svc, Arena *a, const Principal *p, const
             continue;                                 /* the run itself says what is missing */
         Ask ask = { .action = ACT_READ_DATA, .api = "REFRESH MATERIALIZED VIEW", .relation = &rel };
         TRY(access_check(svc->access, a, p, &ask, err));
+        TRY(lf_whole_table(svc->access, a, p, &rel, err));
     }
     return OK;
 }

@@ -188,6 +188,7 @@ static Status add_catalog(Gather *g, const CatWarehouse *w, Error *err)
     bool mine = str_eq(w->id, cat_account(r->svc->catalog));
 
     TRY(cat_namespace_list(r->svc->catalog, r->a, w->id, (Str){ 0 }, (CatPage){ 0 }, &nss, err));
+    TRY(lf_filter_namespaces(r->svc->access, r->a, &r->ss->principal, &nss, err));
     for (size_t i = 0; i < nss.n; i++) {
         CatRelations rels = { 0 };
         Str schema = mine ? nss.p[i].name : str_fmt(r->a, STR_FMT "." STR_FMT, STR_ARG(w->sql_name), STR_ARG(nss.p[i].name));

@@ -39,23 +39,12 @@ Status tables_must_be_free(const SvcCall *c, const SvcName *name, RelKind wanted
     return FAIL(err, E_EXISTS, "%s: " STR_FMT, what, STR_ARG(tables_display(c->a, name->namespace, name->name)));
 }
 
-/* Metadata names every column, and leads to files that hold them. */
-static Status every_column(const SvcCall *c, const SvcName *name, Error *err)
-{
-    LfColumns may;
-
-    TRY(lf_columns(c->ctx->access, c->a, c->who, name->catalog, name->namespace, name->name, &may, err));
-    if (may.all)
-        return OK;
-    return FAIL(err, E_DENIED, "Insufficient Lake Formation permission(s): Required Select on every column of " STR_FMT "; read it through SQL or Athena", STR_ARG(name->name));
-}
-
 Status svc_table_load(const SvcCall *c, const SvcName *name, SvcTable *ret, Error *err)
 {
     TRY(tables_find(c, name, &ret->relation, err));
     TRY(tables_ask(c, ACT_READ_METADATA, &ret->relation, name, err));
     TRY(tables_ask(c, ACT_READ_DATA, &ret->relation, name, err));
-    TRY(every_column(c, name, err));
+    TRY(lf_whole_table(c->ctx->access, c->a, c->who, &ret->relation, err));      /* metadata names every column, and leads to files that hold them */
     TRY(tables_has_metadata(&ret->relation, err));
     return ice_metadata_read(c->a, c->ctx->store, ret->relation.metadata_location, &ret->metadata, err);
 }

@@ -135,6 +135,8 @@ def test_nothing_is_seen_without_a_grant(closed, db):
     assert db not in [r[0] for r in ann.sql("SHOW NAMESPACES IN glue_catalog")]
     assert ann.sql(f"SHOW TABLES IN {where}") == []
     assert ann.sql(f"SELECT table_name FROM information_schema.tables WHERE table_schema = '{db}'", "postgres") == []
+    assert ann.sql(f"SELECT 1 FROM information_schema.schemata WHERE schema_name = '{db}'", "postgres") == []
+    assert ann.sql(f"SELECT 1 FROM pg_namespace WHERE nspname = '{db}'", "postgres") == []
     grant(root(closed), ann, table(db, "people"), "DESCRIBE")
     assert db in [r[0] for r in ann.sql("SHOW NAMESPACES IN glue_catalog")]
     assert [r[1] for r in ann.sql(f"SHOW TABLES IN {where}")] == ["people"]
@@ -208,6 +210,25 @@ def test_views_are_read_with_the_readers_rights(closed, db):
     grant(root(closed), ann, columns(db, "people", "name"), "SELECT")
     with pytest.raises(psycopg.Error, match="pin"):
         ann.sql(f"SELECT * FROM glue_catalog.{db}.v")
+
+
+def test_runs_are_the_definers(closed, db):
+    """A view is refreshed with its definer's rights of now, whoever asks."""
+    job = role(closed)
+    grant(root(closed), job.arn, database(db), "ALL")
+    grant(root(closed), job.arn, table(db, "people"), "SELECT")
+    view = f"glue_catalog.{db}.v"
+    job.sql(f"CREATE MATERIALIZED VIEW {view} AS SELECT name, count(*) AS c FROM glue_catalog.{db}.people GROUP BY name")
+    closed.sql(f"INSERT INTO glue_catalog.{db}.people VALUES (4, 'dee', '444')")
+    closed.sql(f"REFRESH MATERIALIZED VIEW {view}")
+    revoke(root(closed), job.arn, table(db, "people"), "SELECT")
+    closed.sql(f"INSERT INTO glue_catalog.{db}.people VALUES (5, 'eve', '555')")
+    denied(lambda: closed.sql(f"REFRESH MATERIALIZED VIEW {view}"), "Insufficient Lake Formation permission")
+    grant(root(closed), job.arn, columns(db, "people", "name"), "SELECT")
+    denied(lambda: closed.sql(f"REFRESH MATERIALIZED VIEW {view} FULL"), "Insufficient Lake Formation permission")
+    grant(root(closed), job.arn, table(db, "people"), "SELECT")
+    closed.sql(f"REFRESH MATERIALIZED VIEW {view}")
+    assert closed.sql(f"SELECT count(*) FROM {view}") == [(5,)]
 
 
 # ---- grants ---------------------------------------------------------------------------------------------------------------------------------
