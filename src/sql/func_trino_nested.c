@@ -77,6 +77,18 @@ static Status array_join(FuncArgs *c)
                                           : "coalesce(array_to_string($1, $2), CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN '' END)", ty(DT_STRING));
 }
 
+/* NULL when any element is; NaN has no agreed place. */
+static Status array_extreme(FuncArgs *c)
+{
+    DataType t = func_arg(c, 0)->children[0];
+    const char *f = strcmp(c->spec->name, "array_max") == 0 ? "list_max" : "list_min";
+
+    if (t.nchildren || t.kind == DT_JSON)
+        return trino_mismatch(c);
+    Str nan = ty_is_real(&t) ? str_fmt(c->b->a, "WHEN len(list_filter($1, lambda firn_x: isnan(firn_x))) > 0 THEN CAST(firn_error('NOT_SUPPORTED: %s over NaN SQLSTATE: 0A000') AS $T) ", c->spec->name) : S("");
+    return func_with(c, str_fmt(c->b->a, "(CASE " STR_FMT "WHEN list_count($1) = len($1) THEN %s($1) END)", STR_ARG(nan), f).p, t);
+}
+
 /* ---- arrays made --------------------------------------------------------------------------------------------------------------- */
 
 #define LONG_SEQUENCE BAD("result of sequence function must not have more than 10000 entries")
@@ -308,7 +320,7 @@ static Status split_to_map(FuncArgs *c)
 }
 
 static const FuncRow rows[] = {
-    { "zip_with", FD_TRINO, zip_with }, { "split_to_map", FD_TRINO, split_to_map }, { "cardinality", FD_TRINO, cardinality }, { "element_at", FD_TRINO, element_at }, { "contains", FD_TRINO, contains },
+    { "zip_with", FD_TRINO, zip_with }, { "array_extreme", FD_TRINO, array_extreme }, { "split_to_map", FD_TRINO, split_to_map }, { "cardinality", FD_TRINO, cardinality }, { "element_at", FD_TRINO, element_at }, { "contains", FD_TRINO, contains },
     { "array_position", FD_TRINO, array_position }, { "array_remove", FD_TRINO, array_remove }, { "array_join", FD_TRINO, array_join },
     { "sequence", FD_TRINO, sequence }, { "repeat", FD_TRINO, repeat }, { "flatten", FD_TRINO, flatten }, { "zip", FD_TRINO, zip },
     { "transform", FD_TRINO, transform }, { "filter", FD_TRINO, filter }, { "any_match", FD_TRINO, match }, { "all_match", FD_TRINO, match },

@@ -78,7 +78,10 @@ static Status extreme(FuncArgs *c)
         return trino_mismatch(c);
     for (size_t i = 0; i < c->e->args.n; i++)
         sb_fmt(&b, "%s$%zu IS NULL", i ? " OR " : "(CASE WHEN ", i + 1);
-    sb_fmt(&b, " THEN NULL ELSE %s($*) END)", c->spec->name);
+    sb_addc(&b, " THEN NULL");
+    for (size_t i = 0; ty_is_real(&t) && i < c->e->args.n; i++)            /* NaN has no agreed place */
+        sb_fmt(&b, " WHEN isnan($%zu) THEN CAST(firn_error('NOT_SUPPORTED: %s over NaN SQLSTATE: 0A000') AS $T)", i + 1, c->spec->name);
+    sb_fmt(&b, " ELSE %s($*) END)", c->spec->name);
     return func_with(c, sb_str(&b).p, t);
 }
 
