@@ -411,3 +411,34 @@ def test_filters_are_refused(closed, db):
     assert lf.list_data_cells_filter()["DataCellsFilters"] == []
     data = {"TableCatalogId": ACCOUNT, "DatabaseName": db, "TableName": "people", "Name": "f", "RowFilter": {"FilterExpression": "id = 1"}}
     assert code(lf.create_data_cells_filter, TableData=data)[0] == "InvalidInputException"
+
+
+def test_paths_and_principals(closed, db):
+    me, ann = root(closed), user(closed)
+    lf, arn = me.client("lakeformation"), "arn:aws:s3:::warehouse/%s.db" % db
+    assert ann.client("lakeformation").get_data_lake_principal()["Identity"] == ann.arn
+    assert code(lf.get_effective_permissions_for_path, ResourceArn=arn)[0] == "EntityNotFoundException"
+    lf.register_resource(ResourceArn=arn, UseServiceLinkedRole=True)
+    grant(me, ann, table(db, "people"), "SELECT")
+    grant(me, ann, {"DataLocation": {"ResourceArn": arn}}, "DATA_LOCATION_ACCESS")
+    found = lf.get_effective_permissions_for_path(ResourceArn=arn)["Permissions"]
+    assert {next(iter(p["Resource"])) for p in found} == {"Table", "DataLocation"}
+    denied(lambda: ann.client("lakeformation").get_effective_permissions_for_path(ResourceArn=arn))
+    c = ann.client("lakeformation").get_temporary_glue_partition_credentials(TableArn=f"arn:aws:glue:us-east-1:{ACCOUNT}:table/{db}/people", Partition={"Values": ["x"]}, Permissions=["SELECT"])
+    assert c["AccessKeyId"].startswith("ASIA") and c["Expiration"].timestamp() > time.time() + 3000
+
+
+@pytest.mark.parametrize("call,args", [
+    ("grant_permissions", {}), ("grant_permissions", {"Principal": {"DataLakePrincipalIdentifier": ""}, "Resource": {}, "Permissions": []}),
+    ("grant_permissions", {"Principal": {"DataLakePrincipalIdentifier": f"arn:aws:iam::{ACCOUNT}:role/x"}, "Resource": {"Database": {"Name": "d" * 256}}, "Permissions": ["ALL"]}),
+    ("grant_permissions", {"Principal": {"DataLakePrincipalIdentifier": f"arn:aws:iam::{ACCOUNT}:role/x"}, "Resource": {"Table": {"DatabaseName": "d"}}, "Permissions": ["ALL"]}),
+    ("grant_permissions", {"Principal": {"DataLakePrincipalIdentifier": f"arn:aws:iam::{ACCOUNT}:role/x"}, "Resource": {"DataLocation": {"ResourceArn": "arn:aws:s3:::../x/"}}, "Permissions": ["SELECT"]}),
+    ("list_permissions", {"ResourceType": "EVERYTHING"}), ("list_permissions", {"MaxResults": 0}), ("list_permissions", {"MaxResults": "x"}),
+    ("register_resource", {"ResourceArn": "arn:aws:s3:::"}), ("register_resource", {"ResourceArn": "arn:aws:s3:::b"}),
+    ("create_lf_tag", {"TagKey": "k" * 129, "TagValues": ["v"]}), ("create_lf_tag", {"TagKey": "k", "TagValues": []}), ("create_lf_tag", {"TagKey": "k", "TagValues": ["v" * 257]}),
+    ("add_lf_tags_to_resource", {"Resource": {"Catalog": {}}, "LFTags": [{"TagKey": "k", "TagValues": ["v"]}]}),
+    ("get_temporary_glue_table_credentials", {"TableArn": "arn:aws:glue:us-east-1:999999999999:table/d/t"}), ("get_temporary_glue_table_credentials", {"TableArn": "x", "DurationSeconds": 1}),
+    ("put_data_lake_settings", {"DataLakeSettings": {"CreateTableDefaultPermissions": [{"Principal": {"DataLakePrincipalIdentifier": "IAM_ALLOWED_PRINCIPALS"}, "Permissions": ["FLY"]}]}}),
+])
+def test_bad_input(closed, call, args):
+    assert code(getattr(root(closed).client("lakeformation"), call), **args)[0] in ("InvalidInputException", "SerializationException")
