@@ -172,3 +172,15 @@ static Status empty_rows(Db *db, void *arg, Error *err)
         return FAIL(err, E_IO, "emptying the store: %s", sqlite3_errmsg(db->h));
     return OK;
 }
+
+void store_hide_paths(const Store *s, char *text)
+{
+    static const char word[] = "a file";
+    Str dir = s->dir;
+
+    for (char *at = text; dir.n > sizeof word && (at = strstr(at, dir.p)); at += sizeof word - 1) {
+        size_t n = strcspn(at, "\"' \n)],");            /* at least the folder's name: longer than the word */
+        memmove(at + sizeof word - 1, at + n, strlen(at + n) + 1);
+        memcpy(at, word, sizeof word - 1);
+    }
+}

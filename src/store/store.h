@@ -92,6 +92,8 @@ NODISCARD Status store_read_range(Store *s, Arena *a, Str uri, int64_t offset, i
 NODISCARD Status store_open_fd(Store *s, Arena *a, Str uri, int *fd, ObjectInfo *info, Error *err);
 /* A path that the engine can open: the object's own file (local), or a bounded cache's copy (remote). */
 NODISCARD Status store_local_path(Store *s, Arena *a, Str uri, Str *ret, Error *err);
+/* Puts "a file" in the place of every such path in an error's text: where the store's files lie is nobody's business. */
+void store_hide_paths(const Store *s, char *text);
 NODISCARD Status store_delete(Store *s, Str uri, Error *err);                             /* absent is OK */
 NODISCARD Status store_delete_if(Store *s, Str uri, const PutCondition *cond, Error *err);   /* E_CONFLICT; absent with a condition: E_NOT_FOUND */
 NODISCARD Status store_set_tags(Store *s, Str uri, const Props *tags, Error *err);
