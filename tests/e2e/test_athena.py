@@ -461,3 +461,134 @@ def test_results_cannot_go_into_a_managed_view(ath, db, views, server):
     where = ath.c.get_table_metadata(CatalogName="AwsDataCatalog", DatabaseName=db, TableName="managed")["TableMetadata"]["Parameters"]["location"]
     s = ath.failed("SELECT 1", db, ResultConfiguration={"OutputLocation": where + "/data/"})
     assert s["AthenaError"]["ErrorType"] == 401 and s["StateChangeReason"].startswith("Access denied when writing output to url") and "system-managed materialized view" in s["StateChangeReason"]
+
+
+# ---- rights ------------------------------------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def people(server):
+    """Makes users with the statements that are given: (client, key id)."""
+    iam = boto3.client("iam", endpoint_url=server.lake, region_name="us-east-1", aws_access_key_id=server.key, aws_secret_access_key=server.secret)
+
+    def make(*statements):
+        name = f"u{uuid.uuid4().hex[:10]}"
+        iam.create_user(UserName=name)
+        if statements:
+            doc = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": a, "Resource": r} for a, r in statements]}
+            iam.put_user_policy(UserName=name, PolicyName="p", PolicyDocument=json.dumps(doc))
+        k = iam.create_access_key(UserName=name)["AccessKey"]
+        return Athena(server, k["AccessKeyId"], k["SecretAccessKey"]), name, k["AccessKeyId"]
+
+    make.iam = iam
+    return make
+
+
+READ = (["athena:*", "glue:Get*"], "*"), (["s3:GetObject", "s3:ListBucket"], "*")
+WRITE_RESULTS = (["s3:PutObject"], "arn:aws:s3:::results/athena/*")
+
+
+def test_rights(ath, db, wg, people):
+    nobody, *_ = people()
+    assert "athena:StartQueryExecution" in refused(nobody.start, "SELECT 1", db, code="AccessDeniedException")
+    one, *_ = people((["athena:*"], f"arn:aws:athena:us-east-1:{ACCOUNT}:workgroup/{wg}"))
+    refused(one.start, "SELECT 1", db, code="AccessDeniedException")
+    assert one.c.get_work_group(WorkGroup=wg)["WorkGroup"]["Name"] == wg
+    reader, *_ = people(*READ)
+    s = reader.failed("SELECT count(*) FROM sales", db)
+    assert (s["AthenaError"]["ErrorCategory"], s["AthenaError"]["ErrorType"]) == (2, 401)
+    assert s["StateChangeReason"].startswith("Access denied when writing output to url: s3://results/athena/") and "s3:PutObject" in s["StateChangeReason"]
+    writer, *_ = people(*READ, WRITE_RESULTS)
+    assert writer.rows("SELECT count(*) FROM sales", db) == [["3"]]
+    s = writer.failed("INSERT INTO sales VALUES (9, 'x', 1)", db)
+    assert s["StateChangeReason"].startswith("PERMISSION_DENIED:") and s["AthenaError"]["ErrorCategory"] == 2
+    refused(writer.start, "SELECT 1", db, ResultConfiguration={"OutputLocation": f"s3://not-there-{uuid.uuid4().hex[:8]}/"})
+    blind, *_ = people((["athena:*"], "*"), WRITE_RESULTS)
+    assert "PERMISSION_DENIED" in blind.failed("SELECT * FROM sales", db)["StateChangeReason"] or "does not exist" in blind.failed("SELECT * FROM sales", db)["StateChangeReason"]
+
+
+def test_results_are_read_by_who_may_read_them(ath, db, people):
+    q = ath.ok("SELECT name FROM sales", db)
+    looker, *_ = people((["athena:*"], "*"))
+    assert looker.c.get_query_execution(QueryExecutionId=q["QueryExecutionId"])["QueryExecution"]["Status"]["State"] == "SUCCEEDED"
+    assert "s3:GetObject" in refused(looker.results, q["QueryExecutionId"], code="AccessDeniedException")
+    stranger, *_ = people((["athena:*"], f"arn:aws:athena:us-east-1:{ACCOUNT}:workgroup/other"))
+    refused(stranger.c.get_query_execution, QueryExecutionId=q["QueryExecutionId"], code="AccessDeniedException")
+    batch = stranger.c.batch_get_query_execution(QueryExecutionIds=[q["QueryExecutionId"]])
+    assert batch["QueryExecutions"] == [] and batch["UnprocessedQueryExecutionIds"][0]["ErrorCode"] == "ACCESS_DENIED"
+
+
+def test_key_goes_while_its_query_waits(ath, db, many, people):
+    busy = [ath.start(LONG.format(db=db), db) for _ in range(4)]
+    user, name, key = people(*READ, WRITE_RESULTS)
+    qid = user.start("SELECT 1", db)
+    assert ath.c.get_query_execution(QueryExecutionId=qid)["QueryExecution"]["Status"]["State"] == "QUEUED"
+    people.iam.delete_access_key(UserName=name, AccessKeyId=key)
+    for b in busy:
+        ath.c.stop_query_execution(QueryExecutionId=b)
+    s = ath.wait(qid)["Status"]
+    assert s["State"] == "FAILED" and "not valid any more" in s["StateChangeReason"]
+
+
+def test_tokens_of_others(ath, db, people):
+    """A request token is its principal's: another one's query is not given away."""
+    token = uuid.uuid4().hex
+    mine = ath.start("SELECT 1 AS x", db, ClientRequestToken=token)
+    user, *_ = people(*READ, WRITE_RESULTS)
+    assert user.start("SELECT 1 AS x", db, ClientRequestToken=token) != mine
+
+
+# ---- bad input -----------------------------------------------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def raw(server):
+    """Any body to any operation, signed."""
+    import botocore.auth
+    import botocore.awsrequest
+    import botocore.credentials
+    import requests
+
+    def post(op, body):
+        data = body if isinstance(body, (bytes, str)) else json.dumps(body)
+        req = botocore.awsrequest.AWSRequest("POST", server.lake + "/", data=data, headers={"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": "AmazonAthena." + op})
+        botocore.auth.SigV4Auth(botocore.credentials.Credentials(server.key, server.secret), "athena", "us-east-1").add_auth(req)
+        r = requests.post(server.lake + "/", data=data, headers=dict(req.headers), timeout=60)
+        return r.status_code, r.json()
+
+    return post
+
+
+def test_bad_requests(raw, ath, db):
+    bad = [
+        ("StartQueryExecution", {}), ("StartQueryExecution", {"QueryString": 5}), ("StartQueryExecution", {"QueryString": ""}), ("StartQueryExecution", {"QueryString": "x" * 262145}),
+        ("StartQueryExecution", {"QueryString": "SELECT 1", "ClientRequestToken": "short"}), ("StartQueryExecution", {"QueryString": "SELECT 1", "ResultConfiguration": {"OutputLocation": "s3://"}}),
+        ("StartQueryExecution", {"QueryString": "SELECT 1", "ResultConfiguration": {"OutputLocation": "file:///etc/"}}), ("StartQueryExecution", {"QueryString": "SELECT 1", "ResultConfiguration": {"OutputLocation": "s3:///x"}}),
+        ("StartQueryExecution", {"QueryString": "SELECT ?", "ExecutionParameters": ["1"] * 1001}), ("StartQueryExecution", {"QueryString": "SELECT 1", "ResultReuseConfiguration": {"ResultReuseByAgeConfiguration": {"Enabled": True, "MaxAgeInMinutes": 10081}}}),
+        ("StartQueryExecution", {"QueryString": "SELECT 1", "QueryExecutionContext": {"Catalog": "123456789012:s3tablescatalog/../x"}}), ("StartQueryExecution", {"QueryString": "SELECT 1", "QueryExecutionContext": {"Catalog": "999999999999:s3tablescatalog/b"}}),
+        ("GetQueryResults", {"QueryExecutionId": "x", "MaxResults": 1001}), ("GetQueryResults", {"QueryExecutionId": "x" * 129}), ("GetQueryExecution", {"QueryExecutionId": ["x"]}), ("BatchGetQueryExecution", {"QueryExecutionIds": ["x"] * 51}),
+        ("CreateWorkGroup", {"Name": "a/b"}), ("CreateWorkGroup", {"Name": "x" * 129}), ("CreateWorkGroup", {"Name": "ok-1", "Configuration": {"BytesScannedCutoffPerQuery": 5}}), ("CreateWorkGroup", {"Name": "ok-2", "Configuration": {"ResultConfiguration": {"OutputLocation": "http://x"}}}),
+        ("CreateWorkGroup", {"Name": "ok-3", "Tags": [{"Key": f"k{i}", "Value": "v"} for i in range(51)]}), ("CreateWorkGroup", {"Name": "ok-4", "Configuration": {"EngineVersion": {"SelectedEngineVersion": "Athena engine version 2"}}}),
+        ("CreateDataCatalog", {"Name": "AwsDataCatalog", "Type": "GLUE"}), ("CreateDataCatalog", {"Name": "a b", "Type": "GLUE"}), ("CreateDataCatalog", {"Name": "x", "Type": "NONSENSE"}),
+        ("CreatePreparedStatement", {"StatementName": "1x", "WorkGroup": "primary", "QueryStatement": "SELECT 1"}), ("CreateCapacityReservation", {"Name": "r", "TargetDpus": 1}),
+        ("TagResource", {"ResourceARN": f"arn:aws:athena:us-east-1:999999999999:workgroup/primary", "Tags": []}), ("ListTableMetadata", {"CatalogName": "AwsDataCatalog", "DatabaseName": db, "Expression": "x{1,255}{1,255}"}),
+        ("StartSession", {"WorkGroup": "primary", "EngineConfiguration": {"MaxConcurrentDpus": 2}}), ("NoSuchOperation", {}), ("StartQueryExecution", "{"), ("StartQueryExecution", "[]"), ("StartQueryExecution", b"\xff\xfe"),
+        ("StartQueryExecution", {"QueryString": "SELECT " + "(" * 5000 + "1" + ")" * 5000, "ResultConfiguration": {"OutputLocation": "s3://results/x/"}}),
+    ]
+    for op, body in bad:
+        status, answer = raw(op, body)
+        assert 400 <= status < 500 and answer["__type"] and (answer.get("Message") or answer.get("message")), (op, str(body)[:200], status, answer)
+    assert ath.rows("SELECT 1", db) == [["1"]]
+
+
+def test_hostile_statements(ath, db):
+    """Engine words that are no part of Athena do nothing; local files are out of reach."""
+    for sql in ("SELECT * FROM read_csv('/etc/passwd')", "COPY (SELECT 1) TO '/tmp/x'", "ATTACH '/tmp/x.db'", "PRAGMA version", "INSTALL httpfs", "SELECT * FROM '/etc/passwd'", "SELECT getenv('HOME')",
+                "SELECT * FROM parquet.`/etc/passwd`", "UNLOAD (SELECT 1) TO '/tmp/x' WITH (format = 'PARQUET')", "UNLOAD (SELECT 1 AS a) TO 'file:///tmp/x' WITH (format = 'PARQUET')",
+                "CREATE EXTERNAL TABLE evil (a string) LOCATION 'file:///etc/'", "CREATE TABLE evil WITH (external_location = 'file:///tmp/x') AS SELECT 1 AS a"):
+        try:
+            q = ath.run(sql, db)
+            assert q["Status"]["State"] == "FAILED", sql
+            text = q["Status"]["StateChangeReason"]
+        except ClientError as e:
+            assert e.response["Error"]["Code"] == "InvalidRequestException", sql
+            text = e.response["Error"]["Message"]
+        assert "root:" not in text

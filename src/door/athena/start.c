@@ -119,11 +119,11 @@ static Status malformed(Status st, Error *err)
     Error was = *err;
     Str text = str_c(was.message);
 
-    if (st != E_SYNTAX && st != E_INVALID && st != E_UNSUPPORTED && st != E_LIMIT)
+    if (st != E_SYNTAX && st != E_INVALID && st != E_UNSUPPORTED && st != E_LIMIT && st != E_DENIED)
         return st;
     if (str_starts(text, S("SYNTAX_ERROR: ")))
         text = str_from(text, 14);
-    return ATH_INVALID(err, st == E_UNSUPPORTED ? "NOT_SUPPORTED" : "MALFORMED_QUERY", STR_FMT, STR_ARG(text));
+    return ATH_INVALID(err, st == E_UNSUPPORTED || st == E_DENIED ? "NOT_SUPPORTED" : "MALFORMED_QUERY", STR_FMT, STR_ARG(text));
 }
 
 /* EXECUTE runs what was prepared, with its own parameters or the call's. */
