@@ -277,6 +277,8 @@ static Expr *from_number(Bind *b, Expr *x, DataType to, int try_cast)
         return call(b, "nonzero", "($1 <> 0)", to, x);
     if (!ty_is_numeric(&to))
         return NULL;
+    if (ty_is_real(&x->type) && to.kind == DT_DECIMAL)                /* of the shortest text of the number: 1.005 is 1.01 */
+        x = call(b, "text", "firn_double_text", ty(DT_STRING), x);
     if (ty_is_real(&x->type) && ty_is_integer(&to))
         x = call(b, "round", "round", ty(DT_DOUBLE), x);              /* the engine rounds halves to even */
     return cast_node(b, x, to, try_cast);

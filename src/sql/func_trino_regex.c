@@ -87,12 +87,38 @@ static bool is_certain(Str p, int64_t n)
     return true;
 }
 
+/* \\w, \\d, \\s and \\b mean ASCII to the engine.  Texts in which that would matter are refused when they come. */
+static const char *ascii_only(Str p)
+{
+    bool words = false, digits = false, blanks = false;
+
+    for (size_t i = 0; i + 1 < p.n; i++) {
+        if (p.p[i] != '\\')
+            continue;
+        char k = p.p[++i];
+        words |= k == 'w' || k == 'W' || k == 'b' || k == 'B';
+        digits |= k == 'd' || k == 'D';
+        blanks |= k == 's' || k == 'S';
+    }
+    if (words)
+        return "[^\\x00-\\x7F]";
+    if (digits && blanks)
+        return "[^\\PN\\x00-\\x7F]|[^\\PZ\\x00-\\x7F]|\\x{85}";
+    return digits ? "[^\\PN\\x00-\\x7F]" : blanks ? "[^\\PZ\\x00-\\x7F]|\\x{85}" : NULL;
+}
+
 static Status pattern(FuncArgs *c, Str *ret)
 {
+    static const char guard[] = "(CASE WHEN strlen($1) > length($1) AND regexp_matches($1, '%s') THEN firn_error('NOT_SUPPORTED: this pattern over a text that is not ASCII SQLSTATE: 0A000') ELSE $1 END)";
+
     if (!trino_text_arg(c, 1, ret))
         return trino_refuse(c, "the pattern must be a literal");
-    const char *why = only_java(*ret);
-    return why ? trino_refuse(c, "%s in patterns are not supported", why) : OK;
+    const char *why = only_java(*ret), *beyond = ascii_only(*ret);
+    if (why)
+        return trino_refuse(c, "%s in patterns are not supported", why);
+    if (beyond)
+        c->e->args.p[0] = bx_call(c->b->a, "ascii_only", str_fmt(c->b->a, guard, beyond).p, ty(DT_STRING), c->e->args.p[0], NULL);
+    return OK;
 }
 
 static Status group(FuncArgs *c, Str p, int64_t *ret)

@@ -339,13 +339,20 @@ static Status date_format(FuncArgs *c) { return formatted(c, mysql_pattern); }
 static Status format_datetime(FuncArgs *c) { return formatted(c, joda_pattern); }
 
 #define PARSED "(CASE WHEN $1 IS NULL THEN NULL WHEN try_strptime($1, " STR_FMT ") IS NULL THEN CAST(firn_error('INVALID_FUNCTION_ARGUMENT: Invalid format: \"' || $1 || '\" SQLSTATE: 22023') AS TIMESTAMP) " \
-               "ELSE strptime($1, " STR_FMT ") END)"
+               "ELSE date_trunc('millisecond', strptime($1, " STR_FMT ")) END)"
+
+/* Years of two digits are read into another century here and there. */
+static Status whole_years(FuncArgs *c, Str pattern)
+{
+    return str_find(pattern, S("%y")) < 0 ? OK : trino_refuse(c, "years of two digits are not supported");
+}
 
 static Status date_parse(FuncArgs *c)
 {
     Str p;
 
     TRY(mysql_pattern(c, 1, &p));
+    TRY(whole_years(c, p));
     return func_with(c, str_fmt(c->b->a, PARSED, STR_ARG(p), STR_ARG(p)).p, stamp(DT_TIMESTAMP, 3));
 }
 
@@ -354,6 +361,7 @@ static Status parse_datetime(FuncArgs *c)
     Str p;
 
     TRY(joda_pattern(c, 1, &p));
+    TRY(whole_years(c, p));
     return func_with(c, str_fmt(c->b->a, PARSED, STR_ARG(p), STR_ARG(p)).p, stamp(DT_TIMESTAMPTZ, 3));
 }
 
