@@ -158,7 +158,7 @@ def iam(minute):
 
 TRUST = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Principal": {"Service": "glue.amazonaws.com"}, "Action": "sts:AssumeRole"}]})
 ALL = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]})
-NOT_T = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}, {"Effect": "Deny", "Action": ["glue:GetTable", "glue:GetTables"], "Resource": "*/d/t"}]})
+NOT_T = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}, {"Effect": "Deny", "Action": ["glue:GetTable", "glue:GetTables"], "Resource": "arn:aws:glue:*:*:table/d/t"}]})
 
 
 def logs_of(server):
