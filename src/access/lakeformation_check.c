@@ -91,6 +91,19 @@ static Status catalog_open(Access *x, Arena *a, int *ret, Error *err)
     return OK;
 }
 
+/* A database without a document was made before Lake Formation was there; one that is not there at all is the catalog's to tell of. */
+static Status made_before(Access *x, Arena *a, const LfResource *r, int *ret, Error *err)
+{
+    CatNamespace there;
+
+    *ret = r->kind == LF_TABLE && !r->wildcard;
+    if (r->kind != LF_DATABASE)
+        return OK;
+    Status s = cat_namespace_get(x->catalog, a, r->catalog, r->database, &there, err);
+    *ret = s == OK;
+    return s == E_NOT_FOUND ? catalog_open(x, a, ret, err) : s;
+}
+
 static Status direct(Access *x, Arena *a, const StrVec *who, const LfResource *r, uint32_t *bits, Error *err)
 {
     LfDoc d;
@@ -100,8 +113,8 @@ static Status direct(Access *x, Arena *a, const StrVec *who, const LfResource *r
     *bits |= of_entries(&d, who);
     if (r->kind == LF_CATALOG)
         TRY(catalog_open(x, a, &open, err));
-    else
-        open = !there && (r->kind == LF_DATABASE || (r->kind == LF_TABLE && !r->wildcard));              /* (1) */
+    else if (!there)
+        TRY(made_before(x, a, r, &open, err));                                            /* (1) */
     if (open)
         *bits |= lf_kind_bits(r->kind);
     return OK;

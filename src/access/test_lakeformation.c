@@ -110,6 +110,7 @@ static void test_closed_when_defaults_are_none(void **state)
     assert_status(allowed(e, &e->bob, db_of(S("d")), LF_DESCRIBE), E_DENIED);
     assert_string_equal(e->err.message, "Insufficient Lake Formation permission(s): Required Describe on d");
     assert_status(allowed(e, &e->bob, table_of(S("d"), S("t")), LF_DESCRIBE), E_DENIED);
+    assert_status(allowed(e, &e->bob, db_of(S("nowhere")), LF_DESCRIBE), E_DENIED);
     assert_ok(allowed(e, &e->ann, table_of(S("d"), S("t")), LF_SELECT | LF_DROP | LF_ALTER), &e->err);      /* made it */
     assert_ok(allowed(e, &e->ann, db_of(S("d")), LF_DESCRIBE), &e->err);                 /* holds a table in it */
     assert_status(allowed(e, &e->ann, db_of(S("d")), LF_CREATE_TABLE), E_DENIED);

@@ -15,9 +15,8 @@ Status tables_get(const SvcCall *c, const SvcName *name, CatRelation *ret, Error
     return tables_kind(err, "NoSuchTableException");
 }
 
-Status tables_find(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err)
+Status tables_missing(const SvcCall *c, const SvcName *name, Status s, Error *err)
 {
-    Status s = tables_get(c, name, ret, err);
     Error denied;
 
     if (s != E_NOT_FOUND || tables_ask(c, ACT_READ_METADATA, NULL, name, &denied) != E_DENIED)
@@ -25,6 +24,8 @@ Status tables_find(const SvcCall *c, const SvcName *name, CatRelation *ret, Erro
     *err = denied;
     return E_DENIED;
 }
+
+Status tables_find(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err) { return tables_missing(c, name, tables_get(c, name, ret, err), err); }
 
 Status tables_must_be_free(const SvcCall *c, const SvcName *name, RelKind wanted, Error *err)
 {

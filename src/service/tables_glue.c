@@ -12,7 +12,7 @@
 
 Status svc_relation_get(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err)
 {
-    TRY(cat_relation_get(c->ctx->catalog, c->a, name->catalog, name->namespace, name->name, ret, err));
+    TRY(tables_missing(c, name, cat_relation_get(c->ctx->catalog, c->a, name->catalog, name->namespace, name->name, ret, err), err));
     return tables_ask(c, ACT_READ_METADATA, ret, name, err);
 }
 

@@ -22,7 +22,9 @@ NODISCARD Status tables_ask(const SvcCall *c, Action act, const CatRelation *r, 
 NODISCARD Status tables_ask_list(const SvcCall *c, Str catalog, Str ns, Error *err);
 /* The relation of that name when it is a table (or materialized view): E_NOT_FOUND with the reference's text. */
 NODISCARD Status tables_get(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err);
-/* The same for who asks for it by name: E_DENIED where he may not know that there is none. */
+/* What is told of a name that is not there: `s`, or E_DENIED where the caller may not know. */
+NODISCARD Status tables_missing(const SvcCall *c, const SvcName *name, Status s, Error *err);
+/* tables_get for who asks by name. */
 NODISCARD Status tables_find(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err);
 NODISCARD Status tables_get_view(const SvcCall *c, const SvcName *name, CatRelation *ret, Error *err);
 /* What the principal may see of a namespace. */

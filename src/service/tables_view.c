@@ -15,7 +15,7 @@ Status tables_get_view(const SvcCall *c, const SvcName *name, CatRelation *ret, 
 
 Status svc_view_load(const SvcCall *c, const SvcName *name, SvcView *ret, Error *err)
 {
-    TRY(tables_get_view(c, name, &ret->relation, err));
+    TRY(tables_missing(c, name, tables_get_view(c, name, &ret->relation, err), err));
     TRY(tables_ask(c, ACT_READ_METADATA, &ret->relation, name, err));
     return ice_view_read(c->a, c->ctx->store, ret->relation.metadata_location, &ret->view, err);
 }

@@ -54,6 +54,20 @@ def code(call, **args):
     return e.value.response["Error"]["Code"], e.value.response["Error"]["Message"]
 
 
+def athena(who, db, text):
+    """The rows of a query, or the words of its failure."""
+    c = who.client("athena")
+    q = c.start_query_execution(QueryString=text, QueryExecutionContext={"Database": db}, ResultConfiguration={"OutputLocation": "s3://warehouse/athena-results/"})["QueryExecutionId"]
+    for _ in range(600):
+        s = c.get_query_execution(QueryExecutionId=q)["QueryExecution"]["Status"]
+        if s["State"] not in ("QUEUED", "RUNNING"):
+            break
+        time.sleep(0.05)
+    if s["State"] != "SUCCEEDED":
+        return s["StateChangeReason"]
+    return [tuple(d.get("VarCharValue") for d in r["Data"]) for r in c.get_query_results(QueryExecutionId=q)["ResultSet"]["Rows"]]
+
+
 @pytest.fixture()
 def db(closed):
     """A database of root with table people (id, name, pin) and three rows."""
@@ -200,6 +214,24 @@ def test_columns(closed, db, how):
     assert ann.sql(f"SELECT pin FROM {t} WHERE id = 2") == [("222",)]
     revoke(root(closed), ann, table(db, "people"), "SELECT")
     assert ann.sql(f"SELECT * FROM {t} WHERE id = 2") == [(2, "bob")]
+
+
+def test_columns_through_athena_and_glue(closed, db):
+    ann = user(closed)
+    assert "Insufficient Lake Formation permission" in athena(ann, db, "SELECT * FROM people")
+    grant(root(closed), ann, columns(db, "people", "id", "name"), "SELECT")
+    assert athena(ann, db, "SELECT * FROM people ORDER BY id") == [("id", "name"), ("1", "ann"), ("2", "bob"), ("3", "cas")]
+    assert "Column 'pin' cannot be resolved or requester is not authorized to access requested resources" in athena(ann, db, "SELECT pin FROM people")
+    assert "Insufficient Lake Formation permission" in athena(ann, db, 'SELECT * FROM "people$files"')
+    t = ann.client("glue").get_table(DatabaseName=db, Name="people")["Table"]
+    assert [c["Name"] for c in t["StorageDescriptor"]["Columns"]] == ["id", "name"] and t["IsRegisteredWithLakeFormation"]
+    meta = ann.client("athena").list_table_metadata(CatalogName="AwsDataCatalog", DatabaseName=db)["TableMetadataList"]
+    assert all("pin" not in [c["Name"] for c in m["Columns"]] for m in meta)
+    assert [x["Name"] for x in user(closed).client("glue").get_databases()["DatabaseList"] if x["Name"] == db] == []
+    assert user(closed).client("glue").search_tables(SearchText="people")["TableList"] == []
+    denied(lambda: user(closed).client("glue").get_table(DatabaseName=db, Name="people"), E17 + "Describe on people")
+    denied(lambda: user(closed).client("glue").get_table(DatabaseName=db, Name="nothing"), E17 + "Describe on nothing")
+    denied(lambda: user(closed).client("glue").get_database(Name=db), E17 + f"Describe on {db}")
 
 
 def test_views_are_read_with_the_readers_rights(closed, db):
