@@ -125,15 +125,29 @@ Status cat_doc_get(Catalog *c, Arena *a, Str kind, Str key, Json **ret, Error *e
     return cq_status(&q);
 }
 
+/* The first text behind all that begin with the prefix: bounds the search, however many others there are. */
+static Str first_behind(Arena *a, Str prefix)
+{
+    char *p = str_z(a, prefix);
+
+    if (prefix.n > 0)
+        p[prefix.n - 1]++;                 /* never 0xFF: keys are UTF-8 */
+    return (Str){ p, prefix.n };
+}
+
 Status cat_doc_list(Catalog *c, Arena *a, Str kind, Str prefix, CatDocs *ret, Error *err)
 {
     CLEANUP(cat_reader_backp) Db *db = NULL;
 
     *ret = (CatDocs){0};
     TRY(cat_reader_take(c, &db, err));
-    QUERY(q, db, "SELECT kind, key, value FROM doc WHERE kind = ?1 AND key >= ?2 AND substr(key, 1, length(?2)) = ?2 ORDER BY key", err);
+    QUERY(q, db, prefix.n > 0 ? "SELECT kind, key, value FROM doc WHERE kind = ?1 AND key >= ?2 AND key < ?3 ORDER BY key"
+                              : "SELECT kind, key, value FROM doc WHERE kind = ?1 ORDER BY key", err);
     cq_text(&q, kind);
-    cq_text(&q, prefix);
+    if (prefix.n > 0) {
+        cq_text(&q, prefix);
+        cq_text(&q, first_behind(a, prefix));
+    }
     while (cq_next(&q)) {
         CatDoc d = {0};
         d.kind = cq_str(&q, a);

@@ -480,6 +480,28 @@ static void test_docs(void **state)
     assert_status(cat_doc_get(e->c, e->a, S("conn"), S("a_1"), &got, &e->err), E_NOT_FOUND);
 }
 
+/* A prefix ends where the next letter begins, whatever the letters are. */
+static void test_docs_by_prefix(void **state)
+{
+    Env *e = *state;
+    Str keys[] = { S("a"), S("a\x1E"), S("a\x1E" "b"), S("a\x1E\xF4\x8F\xBF\xBF"), S("a\x1F"), S("aa"), S("b\xC3\xBF"), S("b\xC3\xBFz"), S("b\xC4\x80") };
+    Json *j = json_object(e->a);
+    CatDocs list = {0};
+
+    for (size_t i = 0; i < COUNT_OF(keys); i++) {
+        CatChange ch = { .kind = CH_DOC, .doc_kind = S("p"), .doc_key = keys[i], .doc = j };
+        assert_ok(cat_commit(e->c, &ch, 1, &e->err), &e->err);
+    }
+    assert_ok(cat_doc_list(e->c, e->a, S("p"), S("a\x1E"), &list, &e->err), &e->err);
+    assert_int_equal(list.n, 3);
+    assert_ok(cat_doc_list(e->c, e->a, S("p"), S("b\xC3\xBF"), &list, &e->err), &e->err);
+    assert_int_equal(list.n, 2);
+    assert_ok(cat_doc_list(e->c, e->a, S("p"), (Str){0}, &list, &e->err), &e->err);
+    assert_int_equal(list.n, COUNT_OF(keys));
+    assert_ok(cat_doc_list(e->c, e->a, S("q"), S("a"), &list, &e->err), &e->err);
+    assert_int_equal(list.n, 0);
+}
+
 static void *race(void *arg)
 {
     Env *e = arg;
@@ -539,7 +561,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_account_is_fixed), T(test_key_files), T(test_namespaces), T(test_namespace_paging_and_props), T(test_names_are_taken_once),
         T(test_swap), T(test_all_or_nothing), T(test_rename_and_drop), T(test_by_location), T(test_storage_has_one_owner), T(test_mview), T(test_integrity), T(test_tables_by_arn), T(test_schedule_beside_a_run), T(test_evidence_is_a_chain),
-        T(test_runs_recover), T(test_keys_are_sealed), T(test_reset_keeps_root), T(test_docs), T(test_threads_race), T(test_backup),
+        T(test_runs_recover), T(test_keys_are_sealed), T(test_reset_keeps_root), T(test_docs), T(test_docs_by_prefix), T(test_threads_race), T(test_backup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
