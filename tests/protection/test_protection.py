@@ -88,6 +88,14 @@ SPARK = {
     "a table as a query at its place": "CREATE TABLE glue_catalog.n.evil USING iceberg LOCATION 's3://{bucket}/{prefix}' AS SELECT 1 AS a",
     "a second view at its place": "CREATE MATERIALIZED VIEW glue_catalog.n.evil LOCATION 's3://{bucket}/{prefix}' AS SELECT count(*) AS c FROM glue_catalog.n.s",
 }
+# Properties may be set, but for those that say where files go or what the table is.
+PROPERTIES = {
+    "SET write.data.path": "ALTER TABLE {v} SET TBLPROPERTIES ('write.data.path' = 's3://warehouse/evil')",
+    "SET write.metadata.path": "ALTER MATERIALIZED VIEW {v} SET TBLPROPERTIES ('write.metadata.path' = 's3://warehouse/evil')",
+    "SET format-version": "ALTER TABLE {v} SET TBLPROPERTIES ('format-version' = '3')",
+    "SET location": "ALTER TABLE {v} SET TBLPROPERTIES ('location' = 's3://warehouse/evil')",
+    "SET current-snapshot-id": "ALTER TABLE {v} SET TBLPROPERTIES ('current-snapshot-id' = '{first}')",
+}
 POSTGRES = {
     "pg INSERT": "INSERT INTO n.m VALUES ('mallory', 999, 99999.99)",
     "pg INSERT RETURNING": "INSERT INTO n.m SELECT k, c, t FROM n.other",
@@ -108,6 +116,8 @@ def fill(lake, text):
 
 for _name, _text in SPARK.items():
     ATTACKS.append(Attack(_name, lambda lake, who, text=_text: who.sql(fill(lake, text))))
+for _name, _text in PROPERTIES.items():
+    ATTACKS.append(Attack(_name, lambda lake, who, text=_text: who.sql(fill(lake, text)), or_says="is not a property" if "snapshot-id" in _name else None))
 for _name, _text in POSTGRES.items():
     ATTACKS.append(Attack(_name, lambda lake, who, text=_text: who.sql(text, "postgres")))
 
@@ -684,7 +694,7 @@ def test_attack(lake, attack_, who):
     if attack_.says in text:
         assert view.split(".", 1)[1] in text, text
     else:
-        assert attack_.or_says and attack_.or_says in text, text
+        assert attack_.or_says is not None and attack_.or_says in text, text
     assert lake.state(view) == before
 
 
