@@ -10,6 +10,17 @@ static bool reads_first(const Stmt *st)
     return st->kind != ST_INSERT || !st->query || st->query->body != BODY_VALUES;
 }
 
+static const char *what_is_run(const Stmt *st)
+{
+    switch (st->kind) {
+    case ST_UPDATE: return "UPDATE";
+    case ST_DELETE: return "DELETE";
+    case ST_MERGE: return "MERGE";
+    case ST_TRUNCATE: return "TRUNCATE";
+    default: return "INSERT INTO ... SELECT";
+    }
+}
+
 static Status not_a_table(const Object *o, const char *api, Error *err)
 {
     RAISE(err, E_INVALID, "cannot %s %s \"" STR_FMT "." STR_FMT "." STR_FMT "\": only tables are written", api, obj_kind_name(o->kind), STR_ARG(o->database), STR_ARG(o->schema), STR_ARG(o->name));
@@ -37,6 +48,8 @@ Status dml_live_open(Dml *d, const char *api, int *live, Error *err)
         BoundColumn c = { .name = o->columns.p[i].name, .engine = o->columns.p[i].engine, .type = o->columns.p[i].type, .nullable = !o->columns.p[i].not_null, .field_id = (int32_t)i + 1 };
         vec_push(r->a, &d->columns, c);
     }
+    if (reads_first(r->st) && r->st->kind != ST_COPY)
+        TRY(live_tx_may_change(r->ss, what_is_run(r->st), err));
     return reads_first(r->st) && r->st->kind != ST_COPY ? live_exclusive(r->svc->live, &r->live_exclusive, err) : OK;
 }
 
@@ -121,6 +134,11 @@ Status dml_live_commit(Dml *d, Error *err)
 
     if (!staged(d)) {
         dml_live_forget(d);
+        return OK;
+    }
+    if (live_tx_open(r->ss)) {
+        live_tx_add(r->ss, d->live_writes.p, d->live_writes.n);
+        r->live_staged = 1;
         return OK;
     }
     Status s = r->live_exclusive ? live_exclusive_commit(r->live_exclusive, d->live_writes.p, d->live_writes.n, &t, err)

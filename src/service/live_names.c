@@ -132,6 +132,7 @@ Status live_resolve(Run *r, Arena *a, const TableRef *ref, BoundTable **ret, Err
 
     TRY(live_find_object(r, a, &ref->name, &o, err));
     TRY(live_ask(r, "SELECT", &o, err));
+    TRY(live_tx_may_read(r->ss, err));
     if (ref->as_of.has)
         return FAIL(err, E_UNSUPPORTED, "\"" STR_FMT "\" keeps no history: AS OF is for tables of the lake", STR_ARG(o.name));
     if (!r->view_depth)

@@ -7,6 +7,7 @@
 #define FIRN_LIVE_SQL_H
 
 #include "ivm/ivm.h"
+#include "live/live.h"
 #include "service/objects.h"
 #include "service/session_int.h"
 
@@ -32,6 +33,17 @@ NODISCARD Status live_drop_object(Run *r, ObjKind kind, LiveDone *ret, Error *er
 
 /* A definition bound and compiled in an arena of its own. */
 NODISCARD Status live_compile(Run *r, Arena *own, Str definition, Query **q, IvmView **ret, Error *err);
+
+/* live_tx.c: writes that wait for COMMIT. */
+bool live_tx_open(const Session *ss);
+void live_tx_add(Session *ss, const LiveWrite *w, size_t n);
+NODISCARD Status live_tx_commit(Session *ss, Error *err);
+void live_tx_forget(Session *ss);
+NODISCARD Status live_tx_may_read(const Session *ss, Error *err);
+NODISCARD Status live_tx_may_change(const Session *ss, const char *what, Error *err);
+
+/* live_show.c: SHOW of the live side; done 0: the lake's. */
+NODISCARD Status live_show(Run *r, Rows *rows, LiveDone *ret, Error *err);
 
 /* subscribe.c */
 NODISCARD Status do_subscribe(Run *r, Rows *rows, Error *err);

@@ -46,6 +46,7 @@ void session_close(Session *ss)
     if (!ss)
         return;
     cursors_end(ss, CURSORS_ALL);
+    live_tx_forget(ss);
     pg_objects_free(ss->pg_objects);
     Arena *a = ss->arena;
     pthread_mutex_destroy(&ss->lock);
@@ -130,7 +131,7 @@ int batch_nparams(const Batch *b) { return b->stmts.n ? b->stmts.p[0]->nparams :
 
 /* ---- dispatch --------------------------------------------------------------------------------------------------------------------- */
 
-static Status do_transaction(Run *r, Rows *rows, Error *err UNUSED)
+static Status do_transaction(Run *r, Rows *rows, Error *err)
 {
     Session *ss = r->ss;
 
@@ -144,9 +145,13 @@ static Status do_transaction(Run *r, Rows *rows, Error *err UNUSED)
     }
     if (r->st->kind == ST_ROLLBACK && ss->tx_wrote)
         session_note(ss, "WARNING", "01000", "statements of this transaction that changed tables were committed one by one and stay");
-    rows_command(rows, r->st->kind == ST_COMMIT && ss->tx != 'E' ? "COMMIT" : "ROLLBACK");
+    bool commit = r->st->kind == ST_COMMIT && ss->tx != 'E';
+    rows_command(rows, commit ? "COMMIT" : "ROLLBACK");
     ss->tx = 'I';
     cursors_end(ss, CURSORS_OF_TRANSACTION);
+    if (commit)
+        return live_tx_commit(ss, err);
+    live_tx_forget(ss);
     return OK;
 }
 
@@ -251,7 +256,7 @@ Status session_run(Session *ss, Batch *b, size_t i, const Value *params, size_t 
         rows->run.deadline_us = watch_deadline(ss);
         s = watched(&rows->run, rows, dispatch, err);
         if (s == OK && changes_something(st->kind))
-            ss->tx_wrote = ss->tx != 'I';
+            ss->tx_wrote |= ss->tx != 'I' && !rows->run.live_staged;
     }
     if (s != OK) {
         session_failed(ss);

@@ -15,6 +15,7 @@ struct Session {
     Str catalog_name, namespace;      /* current */
     char tx;
     int tx_wrote;
+    struct LiveTx *live_tx;           /* inserts of this transaction on the live side */
     pthread_mutex_t lock;             /* guards conn and cancelled */
     DuckConn *conn;                   /* of the statement that runs now */
     int cancelled;
@@ -46,6 +47,7 @@ typedef struct Run {
     Str text;                         /* the whole text that it is part of */
     int catalogs_filled, view_depth;
     struct { int64_t *p; size_t n, cap; } live_used;       /* objects of the live side that the statement names */
+    int live_staged;                  /* what it wrote waits for COMMIT */
     struct LiveExclusive *live_exclusive;                  /* held: nothing is written there meanwhile */
     VEC(LakeRelation) relations;
     VEC(Prune) prunes;

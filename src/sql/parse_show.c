@@ -39,6 +39,12 @@ static bool show_list(Parser *p, Stmt *s)
         scope(p, s);
         return true;
     }
+    if (p_postgres(p) && p_is_word_like(p, "OBJECTS")) {
+        p_next(p);
+        s->what = S("objects");
+        scope(p, s);
+        return true;
+    }
     if (p_spark(p) && (p_is2(p, K_USER, K_FUNCTIONS) || p_is2(p, K_SYSTEM, K_FUNCTIONS) || p_is2(p, K_ALL, K_FUNCTIONS)))
         p_next(p);
     for (size_t i = 0; i < COUNT_OF(LISTS); i++)

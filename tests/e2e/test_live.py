@@ -255,3 +255,37 @@ def test_subscribe_up_to(server, db):
 
 def test_subscriptions_leave_nothing_behind(server, db):
     assert rows(db, "SELECT count(*) FROM pg_catalog.pg_class WHERE relname LIKE 'r1%'") == [(0,)]
+
+
+def test_transactions_insert_or_read(server, db):
+    db.execute("CREATE TABLE x1 (a int)")
+    db.execute("CREATE TABLE x2 (a int)")
+    db.execute("CREATE MATERIALIZED VIEW x12 AS SELECT x1.a FROM x1 JOIN x2 ON x1.a = x2.a")
+    with server.connect("materialize") as c:
+        c.execute("BEGIN")
+        c.execute("INSERT INTO x1 VALUES (1)")
+        c.execute("INSERT INTO x2 VALUES (1)")
+        assert rows(db, "SELECT count(*) FROM x1") == [(0,)]
+        with pytest.raises(psycopg.Error, match="write-only mode"):
+            c.execute("SELECT * FROM x1")
+        c.execute("ROLLBACK")
+        assert rows(db, "SELECT count(*) FROM x1") == [(0,)]
+        c.execute("BEGIN")
+        c.execute("INSERT INTO x1 VALUES (1)")
+        c.execute("INSERT INTO x2 VALUES (1)")
+        c.execute("COMMIT")
+        assert rows(db, "SELECT * FROM x12") == [(1,)]
+        c.execute("BEGIN")
+        with pytest.raises(psycopg.Error, match="UPDATE cannot be run inside a transaction block"):
+            c.execute("UPDATE x1 SET a = 2")
+        c.execute("ROLLBACK")
+
+
+def test_show(db):
+    db.execute("CREATE TABLE shown (a int NOT NULL DEFAULT 5, b text)")
+    db.execute("CREATE MATERIALIZED VIEW shown_mv AS SELECT a FROM shown")
+    assert ("shown", "") in [tuple(r) for r in rows(db, "SHOW TABLES")]
+    assert ("shown_mv", "materialized-view") in [tuple(r) for r in rows(db, "SHOW OBJECTS")]
+    assert rows(db, "SHOW COLUMNS FROM shown") == [("a", False, "integer"), ("b", True, "text")]
+    assert rows(db, "SHOW CREATE TABLE shown")[0][1] == """CREATE TABLE materialize.public.shown ("a" integer NOT NULL DEFAULT '5', "b" text);"""
+    assert rows(db, "SHOW CREATE MATERIALIZED VIEW shown_mv")[0][1] == "CREATE MATERIALIZED VIEW materialize.public.shown_mv AS SELECT a FROM shown;"
