@@ -6,11 +6,11 @@ import json
 import sys
 import time
 
-import boto3
 from awsglue.context import GlueContext
 from awsglue.utils import getResolvedOptions
 from pyspark.context import SparkContext
 
+PHASES = {}                                             # the statements stand here when it is uploaded
 args = getResolvedOptions(sys.argv, ["JOB_NAME", "src_db", "ns", "phase"])
 spark = GlueContext(SparkContext.getOrCreate()).spark_session
 
@@ -21,11 +21,6 @@ def plain(v):
 
 def log(entry):
     print(json.dumps(entry), flush=True)
-
-
-def statements(phase):
-    body = boto3.client("s3").get_object(Bucket=args["JOB_NAME"], Key=f"scripts/{phase}.json")["Body"].read()
-    return json.loads(body)[phase]
 
 
 def run(step, statement):
@@ -40,5 +35,5 @@ def run(step, statement):
         log({"step": step, "status": "FAILED", "elapsed_sec": round(time.time() - start, 3), "error": f"{type(e).__name__}: {e}"})
 
 
-for step, statement in statements(args["phase"]):
+for step, statement in PHASES[args["phase"]]:
     run(step, statement)

@@ -210,8 +210,9 @@ class Job(Runner):
 
     def run(self, name, steps):
         w = self.world
-        (w.folder / "statements.json").write_text(json.dumps({name: steps}))
-        w.shell(f"aws s3 cp {HERE / 'job_script.py'} s3://$BUCKET/scripts/mv_test.py && aws s3 cp statements.json s3://$BUCKET/scripts/{name}.json")
+        script = (HERE / "job_script.py").read_text().replace("PHASES = {}", f"PHASES = {({name: steps})!r}", 1)
+        (w.folder / "mv_test.py").write_text(script)
+        w.shell("aws s3 cp mv_test.py s3://$BUCKET/scripts/mv_test.py")
         run = w.json(f"aws glue start-job-run --job-name $BUCKET --arguments '{{\"--phase\":\"{name}\"}}'")["JobRunId"]
         state = self.wait(run)
         lines = self.log("/aws-glue/jobs/output", run)

@@ -245,7 +245,7 @@ def test_a_plain_session_is_refused_by_storage(server, plain, ns):
     for statement in (f"INSERT INTO {v} VALUES ('Mallory', 1, 1)", f"DELETE FROM {v} WHERE customer_name = 'Alice'", {"append": v, "query": "SELECT 'M' AS customer_name, 1L AS order_count, CAST(1 AS DECIMAL(20,2)) AS total_amount"},
                       f"ALTER TABLE {v} ADD COLUMNS (note STRING)", f"TRUNCATE TABLE {v}"):
         why = plain.fails(statement)
-        assert DENIED in why and f"{ns}.managed" in why and plain.seconds < 10, f"{statement}: {why}"
+        assert DENIED in why and f"{ns}.managed" in why and "Attempt Count: 2" not in why, f"{statement}: {why}"
     two = [("Alice", 2, "225.25"), ("Bob", 1, "200.50")]
     assert plain.sql(f"SELECT * FROM {v} ORDER BY customer_name") == two
     plain.sql(f"INSERT INTO glue_catalog.{ns}.regular VALUES ('Mallory', 1, 1)")
@@ -274,12 +274,18 @@ def bucket_ns(server, ns):
 
 @pytest.mark.parametrize("catalog", ["s3t", "s3tables"])
 def test_table_buckets(server, spark, bucket_ns, catalog):
-    """s3t: GlueCatalog with s3tablescatalog/<bucket>, or the bucket's ARN by REST; s3tables: S3 Tables' own catalog."""
+    """s3t: GlueCatalog with s3tablescatalog/<bucket>, or the bucket's ARN by REST; s3tables: S3 Tables' own catalog.
+
+    Iceberg's GlueCatalog chooses the location of a new table itself, which a table bucket does not allow: there firn's SQL makes the table."""
     if catalog == "s3tables" and not S3TABLES_JARS:
         pytest.skip("S3TablesCatalog is not there")
     ns, t, v = bucket_ns, f"{catalog}.{bucket_ns}.orders", f"{catalog}.{bucket_ns}.managed"
-    spark.sql(f"CREATE TABLE {t} (id INT, customer_name STRING, amount DECIMAL(10,2)) USING iceberg TBLPROPERTIES ('format-version'='2')",
-              f"INSERT INTO {t} VALUES (1, 'Alice', 150.00), (2, 'Bob', 200.50), (3, 'Alice', 75.25)", f"UPDATE {t} SET amount = 76 WHERE id = 3", f"ALTER TABLE {t} ADD COLUMNS (note STRING)",
+    create = "CREATE TABLE {t} (id INT, customer_name STRING, amount DECIMAL(10,2)) USING iceberg TBLPROPERTIES ('format-version'='2')"
+    if (spark.kind, catalog) == ("glue", "s3t"):
+        server.sql(create.format(t=f"`{BUCKET}`.{ns}.orders"))
+    else:
+        spark.sql(create.format(t=t))
+    spark.sql(f"INSERT INTO {t} VALUES (1, 'Alice', 150.00), (2, 'Bob', 200.50), (3, 'Alice', 75.25)", f"UPDATE {t} SET amount = 76 WHERE id = 3", f"ALTER TABLE {t} ADD COLUMNS (note STRING)",
               f"CREATE MANAGED MATERIALIZED VIEW {v} AS SELECT customer_name, SUM(amount) AS total FROM {t} GROUP BY customer_name")
     assert spark.sql(f"SELECT * FROM {v} ORDER BY 1") == [("Alice", "226.00"), ("Bob", "200.50")]
     assert spark.sql(f"SHOW VIEWS IN {catalog}.{ns}") == [(ns, "managed", False, "FRESH")]
