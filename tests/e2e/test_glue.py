@@ -3,6 +3,7 @@
 
 Calls are signed here and sent raw: models of clients drop members that they do not know."""
 import json
+import threading
 import time
 import uuid
 
@@ -168,6 +169,37 @@ def test_commit_is_a_swap(server, glue, ns):
     refused("ConcurrentModificationException", glue.UpdateTable, DatabaseName=ns, TableInput=body)         # previous_metadata_location is old
     refused("InvalidInputException", glue.UpdateTable, DatabaseName=ns, TableInput=body, VersionId="x")
     assert dict(server.sql(f"SHOW TBLPROPERTIES glue_catalog.{ns}.t"))["k"] == "1"
+
+
+def test_commits_do_not_lose_each_other(server, glue, ns):
+    s3 = server.s3()
+    server.sql(f"CREATE TABLE glue_catalog.{ns}.t (id INT) USING iceberg")
+
+    def body(old, new):
+        return {"Name": "t", "TableType": "EXTERNAL_TABLE", "Parameters": {"table_type": "ICEBERG", "metadata_location": new, "previous_metadata_location": old}}
+
+    t, old, new = commit(glue, s3, ns, "t", {"k": "1"})
+    server.sql(f"INSERT INTO glue_catalog.{ns}.t VALUES (1)")               # another door was faster
+    for more in ({"VersionId": t["VersionId"]}, {}):
+        refused("ConcurrentModificationException", glue.UpdateTable, DatabaseName=ns, TableInput=body(old, new), **more)
+    assert server.sql(f"SELECT * FROM glue_catalog.{ns}.t") == [(1,)]
+    rounds = [commit(glue, s3, ns, "t", {"k": str(i)}) for i in range(8)]    # all from one base
+    done = []
+
+    def update(i):
+        try:
+            glue.UpdateTable(DatabaseName=ns, TableInput=body(*rounds[i][1:]), VersionId=rounds[i][0]["VersionId"])
+            done.append(i)
+        except GlueError as e:
+            assert e.code == "ConcurrentModificationException", e
+
+    threads = [threading.Thread(target=update, args=(i,)) for i in range(8)]
+    for x in threads:
+        x.start()
+    for x in threads:
+        x.join()
+    assert len(done) == 1
+    assert dict(server.sql(f"SHOW TBLPROPERTIES glue_catalog.{ns}.t"))["k"] == str(done[0])
 
 
 def test_pointer_into_another_table_is_refused(server, glue, ns):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* glue_statistics.c - column statistics of tables and partitions: kept as they come, a document a column. */
+#include "access/lakeformation.h"
 #include "door/glue/glue_int.h"
 
 /* "<id>/t/" for the table's own, "<id>/p/<values>" for a partition's; the column's name follows. */
@@ -38,13 +39,17 @@ Status glue_get_statistics(AwsCall *c, Error *err)
     const Json *names = aws_get(c, "ColumnNames");
     Json *list = json_array(c->a), *errors = json_array(c->a);
     CatRelation r = {0};
+    LfColumns may;
     Str prefix;
 
     TRY(find(c, &r, &prefix, err));
+    TRY(lf_columns(c->access, c->a, &c->who, r.catalog, r.namespace, r.name, &may, err));
     for (size_t i = 0; i < json_len(names); i++) {
         Json *doc = NULL;
         Error why = {0};
-        if (cat_doc_get(glue_catalog(c), c->a, S(DOC_STATISTICS), str_cat(c->a, prefix, glue_fold(c, json_at(names, i)->string)), &doc, &why) == OK)
+        if (!lf_column_allowed(&may, json_at(names, i)->string))
+            add_error(c, errors, "ColumnName", json_at(names, i), (RAISE(&why, E_NOT_FOUND, "Column " STR_FMT " not found.", STR_ARG(json_at(names, i)->string)), &why));
+        else if (cat_doc_get(glue_catalog(c), c->a, S(DOC_STATISTICS), str_cat(c->a, prefix, glue_fold(c, json_at(names, i)->string)), &doc, &why) == OK)
             json_push(c->a, list, doc);
         else
             add_error(c, errors, "ColumnName", json_at(names, i), &why);

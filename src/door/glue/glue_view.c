@@ -285,6 +285,10 @@ Status glue_view_update(AwsCall *c, const GlueName *n, const CatRelation *r, con
     OptI64 version;
 
     TRY(cat_mview_get(glue_catalog(c), c->a, r->id, &u.v, err));
+    if (aws_has(c, "UpdateOpenTableFormatInput") && u.v.managed)
+        return immutable(&u, "ViewDefinition", err);
+    if (aws_has(c, "UpdateOpenTableFormatInput") && input)
+        return FAIL(err, E_INVALID, "TableInput and UpdateOpenTableFormatInput cannot be given together for a materialized view");
     if (!input)
         return u.v.managed ? immutable(&u, "ViewDefinition", err) : glue_iceberg_update(c, n, r, err);
     TRY(check_shape(&u, err));
