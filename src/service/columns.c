@@ -27,6 +27,15 @@ static Status refuse(const Name *n, const char *what, Error *err)
     return FAIL(err, E_DENIED, "Insufficient Lake Formation permission(s): Required Select on every column of " STR_FMT " for %s", STR_ARG(n->name), what);
 }
 
+/* Older versions of a table may call a column otherwise: it is the column as it is called now that was granted. */
+static Str name_now(const BoundTable *t, const BoundColumn *col)
+{
+    const LakeSource *src = t->user;
+    const IceField *f = src && src->table.meta && col->field_id > 0 ? ice_field_by_id(ice_current_schema(src->table.meta), col->field_id) : NULL;
+
+    return f ? f->name : col->name;
+}
+
 Status run_limit_columns(Run *r, Arena *a, const CatRelation *rel, const Name *n, BoundTable *t, Error *err)
 {
     BoundColumns kept = {0};
@@ -44,7 +53,7 @@ Status run_limit_columns(Run *r, Arena *a, const CatRelation *rel, const Name *n
     if (rel->kind == REL_VIEW)
         return refuse(n, "a view", err);
     for vec_each(BoundColumn, col, &t->columns)
-        if (lf_column_allowed(&may, col->name))
+        if (lf_column_allowed(&may, name_now(t, col)))
             vec_push(a, &kept, *col);
     t->columns = kept;
     return OK;

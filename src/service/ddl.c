@@ -110,6 +110,7 @@ static Status new_table(Run *r, const Name *n, SvcNewTable *t, Error *err)
         LakeTable other;
         TRY(open_table(r, &st->target, &like, &other, err));
         TRY(run_ask(r, ACT_READ_METADATA, "CREATE TABLE LIKE", &other.relation, err));
+        TRY(run_every_column(r, &like, &other.relation, "CREATE TABLE LIKE", err));
         t->schema = (IceSchema *)ice_current_schema(other.meta);
         t->spec = (IceSpec *)ice_spec(other.meta, other.meta->default_spec_id);
     } else {

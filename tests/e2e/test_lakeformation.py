@@ -216,6 +216,26 @@ def test_columns(closed, db, how):
     assert ann.sql(f"SELECT * FROM {t} WHERE id = 2") == [(2, "bob")]
 
 
+def test_columns_in_older_versions(closed, db):
+    """A hidden column stays hidden under the names that it had before."""
+    ann, t = user(closed), f"glue_catalog.{db}.people"
+    first = closed.sql(f"SELECT snapshot_id FROM {t}.snapshots")[0][0]
+    closed.sql(f"ALTER TABLE {t} RENAME COLUMN pin TO code; ALTER TABLE {t} RENAME COLUMN name TO who")
+    grant(root(closed), ann, columns(db, "people", excluded=["code"]), "SELECT")
+    assert ann.sql(f"SELECT * FROM {t} VERSION AS OF {first} WHERE id = 1") == ann.sql(f"SELECT * FROM {t} WHERE id = 1") == [(1, "ann")]
+    for q in (f"SELECT pin FROM {t} VERSION AS OF {first}", f"SELECT code FROM {t}", f"SELECT code FROM {t} VERSION AS OF {first}"):
+        with pytest.raises(psycopg.Error, match="pin|code"):
+            ann.sql(q)
+    for q in (f"CREATE TABLE glue_catalog.{db}.mine LIKE {t}", f"CALL glue_catalog.system.register_table(table => '{db}.mine', metadata_file => '{{m}}')",
+              f"CALL glue_catalog.system.add_files(table => '{db}.own', source_table => '{db}.people')"):
+        grant(root(closed), ann, database(db), "CREATE_TABLE")
+        m = closed.pyiceberg().load_table((db, "people")).metadata_location
+        with pytest.raises(psycopg.Error):
+            ann.sql(q.format(m=m))
+    denied(lambda: ann.client("glue").get_table_versions(DatabaseName=db, TableName="people"), "Required Select on every column of people")
+    denied(lambda: ann.client("glue").get_table_version(DatabaseName=db, TableName="people"), "Required Select on every column of people")
+
+
 def test_columns_through_athena_and_glue(closed, db):
     ann = user(closed)
     assert "Insufficient Lake Formation permission" in athena(ann, db, "SELECT * FROM people")

@@ -3,6 +3,7 @@
  *
  * UpdateTable keeps the state that it replaces, as it was shown, unless SkipArchive.  Commits by other doors make versions too (VersionId counts
  * them) but archive nothing: Iceberg's own history has them. */
+#include "access/lakeformation.h"
 #include "door/glue/glue_int.h"
 
 static Str key_of(AwsCall *c, int64_t id, int64_t version) { return str_fmt(c->a, "%lld/%012lld", (long long)id, (long long)version); }
@@ -39,6 +40,15 @@ static Status all_versions(AwsCall *c, const CatRelation *r, Json **ret, Error *
     return OK;
 }
 
+/* Who may select some columns would read in older versions how the others were called. */
+static Status may_see_versions(AwsCall *c, const CatRelation *r, Error *err)
+{
+    LfColumns may;
+
+    TRY(lf_columns(c->access, c->a, &c->who, r->catalog, r->namespace, r->name, &may, err));
+    return may.all || (!may.only.n && !may.has_but) ? OK : lf_whole_table(c->access, c->a, &c->who, r, err);
+}
+
 Status glue_get_table_versions(AwsCall *c, Error *err)
 {
     CatRelation r = {0};
@@ -46,6 +56,7 @@ Status glue_get_table_versions(AwsCall *c, Error *err)
     GlueName n = {0};
 
     TRY(glue_table(c, aws_str(c, "DatabaseName"), aws_str(c, "TableName"), &n, &r, err));
+    TRY(may_see_versions(c, &r, err));
     TRY(all_versions(c, &r, &list, err));
     return aws_page(c, "TableVersions", list, "NextToken", "MaxResults", PAGE_TABLES, "NextToken", err);
 }
@@ -66,6 +77,7 @@ Status glue_get_table_version(AwsCall *c, Error *err)
     GlueName n = {0};
 
     TRY(glue_table(c, aws_str(c, "DatabaseName"), aws_str(c, "TableName"), &n, &r, err));
+    TRY(may_see_versions(c, &r, err));
     if (id.n > 0)
         TRY(check_id(&r, id, err));
     TRY(all_versions(c, &r, &list, err));
