@@ -18,6 +18,6 @@ typedef struct LakeExternal {
 } LakeExternal;
 
 /* The rows as engine text, columns by the schema's engine names. */
-NODISCARD Status external_scan(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const IceSchema *schema, LakeRelation *ret, Error *err);
+NODISCARD Status external_scan(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeScan *s, LakeRelation *ret, Error *err);
 
 #endif

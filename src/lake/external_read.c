@@ -2,12 +2,13 @@
 /* external_read.c - files of an external table as engine text.
  *
  * Parquet and JSON go by name, whatever the case, and columns that no file has are null; CSV goes by position and is read as text, then cast: what does not
- * read as its column's type is null, as in Hive.  Partition values come from a list of files joined by the file's name. */
+ * read as its column's type is null, as in Hive.  Partition values come from a list of files joined by the file's name; files of partitions that
+ * surely hold no wanted row are left out. */
 #include "lake/external_int.h"
 
 #define FILE_COLUMN "__firn_file"
 
-typedef struct Reader { Lake *l; Arena *a; DuckConn *c; const LakeTable *t; const LakeExternal *ext; const IceSchema *schema; BoundColumns columns; StrVec locals; int64_t bytes; } Reader;
+typedef struct Reader { Lake *l; Arena *a; DuckConn *c; const LakeTable *t; const LakeExternal *ext; const IceSchema *schema; BoundColumns columns; const IcePredicates *where; StrVec locals; VEC(size_t) partitions; int64_t bytes; } Reader;      /* partitions: of the locals */
 
 static Str serde(const Reader *r, const char *key, Str fallback) { return json_get_str(r->ext->serde, key, fallback); }
 
@@ -19,10 +20,54 @@ static bool bare(const Reader *r, size_t column)
 
 /* ---- what the engine reads -------------------------------------------------------------------------------------------------- */
 
+static bool compares(IcePredOp op, int order)
+{
+    switch (op) {
+    case PRED_EQ: case PRED_IN: return order == 0;
+    case PRED_LT: return order < 0;
+    case PRED_LE: return order <= 0;
+    case PRED_GT: return order > 0;
+    case PRED_GE: return order >= 0;
+    default: return true;
+    }
+}
+
+/* Only types whose texts the engine reads just as we do. */
+static bool may_hold(const Reader *r, const IceField *key, Str text, const IcePredicate *p)
+{
+    IceTypeKind k = key->type->kind;
+    IceValue v = {0};
+
+    if (k != ICE_INT && k != ICE_LONG && k != ICE_DATE && k != ICE_STRING)
+        return true;
+    if (p->op == PRED_IS_NULL || p->op == PRED_NOT_NULL || p->op == PRED_STARTS || p->op == PRED_NE || !lake_value_parse(r->a, key->type, text, &v))
+        return true;
+    for (size_t i = 0; i < p->n; i++)
+        if (p->values[i].kind != v.kind || compares(p->op, ice_value_cmp(&v, &p->values[i])))
+            return true;
+    return p->n == 0;
+}
+
+static bool wanted(const Reader *r, size_t partition)
+{
+    const StrVec *values = (const StrVec *)&r->ext->partitions.p[partition];
+
+    for (size_t i = 0; r->where && i < r->where->n; i++)
+        for (size_t k = 0; k < values->n; k++) {
+            const IceField *key = &r->schema->fields.p[r->ext->ncolumns + k];
+            if (key->id == r->where->p[i].field_id && !may_hold(r, key, values->p[k], &r->where->p[i]))
+                return false;
+        }
+    return true;
+}
+
 static Status local_files(Reader *r, Error *err)
 {
     for vec_each(ExternalFile, f, &((LakeExternal *)r->ext)->files) {
         Str local;
+        if (!wanted(r, f->partition))
+            continue;
+        vec_push(r->a, &r->partitions, f->partition);
         TRY(store_local_path(r->l->store, r->a, f->uri, &local, err));
         vec_push(r->a, &r->locals, local);
         r->bytes += f->size;
@@ -238,7 +283,7 @@ static void partition_list(const Reader *r, StrBuf *b, size_t nkeys)
 {
     sb_addc(b, " JOIN (VALUES ");
     for (size_t i = 0; i < r->locals.n; i++) {
-        const StrVec *v = (const StrVec *)&r->ext->partitions.p[r->ext->files.p[i].partition];
+        const StrVec *v = (const StrVec *)&r->ext->partitions.p[r->partitions.p[i]];
         sb_addc(b, i ? ", (" : "(");
         sql_lit(b, r->locals.p[i]);
         for (size_t k = 0; k < nkeys; k++) {
@@ -288,7 +333,6 @@ static Status rows(Reader *r, StrBuf *b, Error *err)
     StrBuf from = sb_new(r->a);
     DuckColumns have = {0};
 
-    TRY(local_files(r, err));
     TRY_CTX(reader(r, &from, &have, err), err, "files of the table are not readable");
     TRY(select_list(r, b, &have, err));
     sb_fmt(b, " FROM " STR_FMT " AS f", STR_ARG(sb_str(&from)));
@@ -297,13 +341,14 @@ static Status rows(Reader *r, StrBuf *b, Error *err)
     return OK;
 }
 
-Status external_scan(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const IceSchema *schema, LakeRelation *ret, Error *err)
+Status external_scan(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeScan *s, LakeRelation *ret, Error *err)
 {
-    Reader r = { .l = l, .a = a, .c = c, .t = t, .ext = t->external, .schema = schema };
+    Reader r = { .l = l, .a = a, .c = c, .t = t, .ext = t->external, .schema = s->schema, .where = s->where };
     StrBuf b = sb_new(a);
 
-    TRY(lake_columns(a, schema, &r.columns, err));
-    TRY_CTX(r.ext->files.n > 0 ? rows(&r, &b, err) : no_rows(&r, &b, err), err, "table " STR_FMT "." STR_FMT, STR_ARG(t->relation.namespace), STR_ARG(t->relation.name));
-    *ret = (LakeRelation){ .sql = sb_str(&b), .files = (int64_t)r.ext->files.n, .bytes = r.bytes };
+    TRY(lake_columns(a, s->schema, &r.columns, err));
+    TRY(local_files(&r, err));
+    TRY_CTX(r.locals.n > 0 ? rows(&r, &b, err) : no_rows(&r, &b, err), err, "table " STR_FMT "." STR_FMT, STR_ARG(t->relation.namespace), STR_ARG(t->relation.name));
+    *ret = (LakeRelation){ .sql = sb_str(&b), .files = (int64_t)r.locals.n, .files_skipped = (int64_t)(r.ext->files.n - r.locals.n), .bytes = r.bytes };
     return OK;
 }

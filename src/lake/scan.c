@@ -377,7 +377,7 @@ Status lake_scan(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeS
 
     *ret = (LakeRelation){0};
     if (t->external)
-        return external_scan(l, a, c, t, s->schema, ret, err);
+        return external_scan(l, a, c, t, s, ret, err);
     TRY(scan_begin(&b, err));
     if (s->snapshot)
         TRY_CTX(lake_plan(l, a, t, s->snapshot, s->where, &scan, err), err, "table " STR_FMT "." STR_FMT, STR_ARG(t->relation.namespace), STR_ARG(t->relation.name));

@@ -181,6 +181,15 @@ static Status extended(Run *r, Rows *rows, const Name *n, const LakeTable *t, Er
     return OK;
 }
 
+/* As the Glue catalog has them. */
+static void external_columns(Rows *rows, const CatRelation *rel)
+{
+    const Json *cols = json_get(json_get(json_get(rel->extra, "glue"), "StorageDescriptor"), "Columns");
+
+    for (size_t i = 0; i < json_len(cols); i++)
+        line(rows, json_get_str(json_at(cols, i), "Name", (Str){0}), json_get_str(json_at(cols, i), "Type", (Str){0}), json_get_str(json_at(cols, i), "Comment", (Str){0}));
+}
+
 /* The Glue catalog has more to say (GetTable). */
 static void external_details(Run *r, Rows *rows, const LakeTable *t)
 {
@@ -277,6 +286,8 @@ Status do_describe(Run *r, Rows *rows, Error *err)
     TRY(run_ask(r, ACT_READ_METADATA, "DESCRIBE", &rel, err));
     if (rel.kind == REL_VIEW)
         return describe_view(r, rows, &rel, err);
+    if (external_is_view(&rel))
+        return external_columns(rows, &rel), OK;
     TRY(external_open(r, r->a, &rel, &t, err));
     TRY(run_seen_schema(r, &rel, ice_current_schema(t.meta), &seen, err));
     TRY(columns(r, rows, seen, err));

@@ -627,6 +627,10 @@ def test_partitions_by_registry_and_by_path(server, glue, ns, files):
     glue.CreatePartition(DatabaseName=ns, TableName="p", PartitionInput={"Values": ["2025", "eu"]})
     assert server.sql(rows) == [(2025, "eu", 1), (2030, "x'y", 10)]
     assert server.sql(f"SELECT v FROM glue_catalog.{ns}.p WHERE year = 2030") == [(10,)]
+    for where, rows in (("year = 2030", [(10,)]), ("year > 2025 AND region = 'x''y'", [(10,)]), ("region IN ('eu', 'us')", [(1,)]), ("year < 2000", []), ("region = 'eu' AND v = 1", [(1,)])):
+        assert server.sql(f"SELECT v FROM glue_catalog.{ns}.p WHERE {where}") == rows, where
+    plan = "\n".join(r[0] for r in server.sql(f"EXPLAIN SELECT v FROM glue_catalog.{ns}.p WHERE year = 2030"))
+    assert "1 file(s) skipped" in plan, plan
     external(glue, ns, "empty", at + "nothing/", PARQUET, "v:bigint", "k:string")
     assert server.sql(f"SELECT COUNT(*) FROM glue_catalog.{ns}.empty") == [(0,)]
 
