@@ -13,7 +13,7 @@ all: release
 setup:
 	@tools/setup
 
-# For tests/clients/test_spark.py, which `make test-long` runs where this was done.
+# Spark, Iceberg's jars and firn's extension (clients/spark): for Glue jobs, and for the tests with Spark, which `make test-long` runs where this was done.
 setup-spark:
 	@tools/setup-spark
 
@@ -70,6 +70,8 @@ install: release
 	install -D -m 755 build/release/firn $(DESTDIR)$(PREFIX)/bin/firn
 	install -D -m 644 docs/firn.1 $(DESTDIR)$(PREFIX)/share/man/man1/firn.1
 	install -D -m 644 tools/completion.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/firn
+	install -d $(DESTDIR)$(PREFIX)/share/firn/awsglue
+	install -m 644 clients/awsglue/*.py $(DESTDIR)$(PREFIX)/share/firn/awsglue/
 	install -D -m 644 tools/firn.service $(DESTDIR)$(PREFIX)/lib/systemd/system/firn.service
 
 clean:

@@ -4,6 +4,7 @@
  * Invariants: (1) a run is in the list of the room from its record STARTING until its last record is written; (2) its last record is
  * SUCCEEDED, FAILED, STOPPED or TIMEOUT, with CompletedOn and ExecutionTime; (3) its folder and its credentials are gone when it has ended. */
 #include "jobs/jobs_int.h"
+#include "service/notices.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -55,6 +56,20 @@ static void save(JobRun *r)
         log_error(&err, "a job run could not be recorded", "run", str_z(r->a, r->id), NULL);
 }
 
+/* EventBridge's "Glue Job State Change". */
+static void tell(JobRun *r, const char *state, Str message)
+{
+    Json *d = json_object(r->a);
+    bool good = strcmp(state, "SUCCEEDED") == 0;
+
+    json_set(r->a, d, "jobName", json_str(r->a, r->job));
+    json_set(r->a, d, "severity", json_str(r->a, good ? S("INFO") : strcmp(state, "STOPPED") == 0 ? S("WARN") : S("ERROR")));
+    json_set(r->a, d, "state", json_str(r->a, str_c(state)));
+    json_set(r->a, d, "jobRunId", json_str(r->a, r->id));
+    json_set(r->a, d, "message", json_str(r->a, good ? S("Job run succeeded") : message.n ? message : S("Job run stopped")));
+    notices_post(r->jobs->svc->notices, r->a, S("Glue Job State Change"), (Str){0}, d, clock_ms());
+}
+
 static void end_record(JobRun *r, const char *state, Str message)
 {
     int64_t seconds = r->started_mono_us ? (clock_mono_us() - r->started_mono_us) / 1000000 : 0;
@@ -66,6 +81,7 @@ static void end_record(JobRun *r, const char *state, Str message)
     if (message.n)
         set_text(r, "ErrorMessage", message);
     save(r);
+    tell(r, state, message);
 }
 
 /* ---- the list ------------------------------------------------------------------------------------------------------------------ */

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Glue jobs by boto3: pythonshell jobs try everything but Spark itself (tests/clients has that), and what a script must not reach."""
+import base64
 import json
 import os
 import pathlib
 import re
 import time
+import urllib.request
 
 import boto3
 import botocore.config
@@ -121,6 +123,18 @@ def test_a_run(g):
     assert re.fullmatch("jr_[0-9a-f]{64}", run["Id"]) and run["JobRunState"] == "SUCCEEDED" and run["Attempt"] == 0 and run["LogGroupName"] == "/aws-glue/jobs"
     assert run["StartedOn"] <= run["CompletedOn"] and run["ExecutionTime"] >= 0
     assert g.lines(run) == ["one", "drei ä"] and g.lines(run, "error") == ["two"]
+
+
+def test_its_end_is_an_event(g, server):
+    failed = g.run(g.job("1/0"))
+    token = base64.b64encode(f"{server.key}:{server.secret}".encode()).decode()
+    end = time.time() + 5
+    found = []
+    while not found and time.time() < end:                                 # recorded first, told then
+        r = json.load(urllib.request.urlopen(urllib.request.Request(f"{server.manage}/api/events?max=1000", headers={"Authorization": f"Basic {token}"})))
+        found = [e for e in r["events"] if e["detail"].get("jobRunId") == failed["Id"]]
+    assert len(found) == 1 and found[0]["detail-type"] == "Glue Job State Change"
+    assert found[0]["detail"]["state"] == "FAILED" and found[0]["detail"]["severity"] == "ERROR" and "division" in found[0]["detail"]["message"]
 
 
 def test_output_comes_as_it_is_printed(g):
