@@ -173,6 +173,53 @@ static void test_swap(void **state)
     assert_status(cat_commit(e->c, &ch, 1, &e->err), E_CONFLICT);
 }
 
+/* Versions count pointer and extra; what is kept beside changes from a known version only, with the pointer or without. */
+static void test_versions_and_extra(void **state)
+{
+    Env *e = *state;
+    CatRelation t = rel(REL_TABLE, S("ns"), S("t"), S("m0"), S("s3://b/t")), got = {0};
+    Json *extra = json_object(e->a), *more = json_object(e->a);
+
+    json_set(e->a, extra, "k", json_int(e->a, 1));
+    json_set(e->a, more, "k", json_int(e->a, 2));
+    make_ns(e, S("ns"));
+    assert_ok(create(e, &t), &e->err);
+    CatChange ch = { .kind = CH_EXTRA, .relation = &t, .doc = extra, .version = SOME_I64(0) };
+    assert_ok(cat_commit(e->c, &ch, 1, &e->err), &e->err);
+    assert_status(cat_commit(e->c, &ch, 1, &e->err), E_CONFLICT);
+    ch = (CatChange){ .kind = CH_SWAP, .relation = &t, .expected = S("m0"), .next = S("m1"), .version = SOME_I64(0) };
+    assert_status(cat_commit(e->c, &ch, 1, &e->err), E_CONFLICT);
+    ch.version = SOME_I64(1);
+    assert_ok(cat_commit(e->c, &ch, 1, &e->err), &e->err);
+    assert_ok(cat_relation_get(e->c, e->a, t.catalog, t.namespace, t.name, &got, &e->err), &e->err);
+    assert_int_equal(got.version, 2);
+    assert_int_equal(json_get_int(got.extra, "k", 0), 1);                    /* a swap without one keeps it */
+    ch = (CatChange){ .kind = CH_SWAP, .relation = &t, .expected = S("m1"), .next = S("m2"), .doc = more };
+    assert_ok(cat_commit(e->c, &ch, 1, &e->err), &e->err);
+    assert_ok(cat_relation_get(e->c, e->a, t.catalog, t.namespace, t.name, &got, &e->err), &e->err);
+    assert_int_equal(json_get_int(got.extra, "k", 0), 2);
+}
+
+static void test_documents_of_relations(void **state)
+{
+    Env *e = *state;
+    CatRelation t = rel(REL_EXTERNAL, S("ns"), S("t"), (Str){0}, (Str){0}), u = rel(REL_EXTERNAL, S("ns"), S("u"), (Str){0}, (Str){0});
+    CatDocs docs = {0};
+
+    make_ns(e, S("ns"));
+    assert_ok(create(e, &t), &e->err);
+    assert_ok(create(e, &u), &e->err);
+    for (int i = 0; i < 2; i++) {
+        CatChange put = { .kind = CH_DOC, .doc_kind = S(DOC_PARTITION), .doc_key = str_fmt(e->a, "%lld/p", (long long)(i ? u.id : t.id)), .doc = json_object(e->a) };
+        assert_ok(cat_commit(e->c, &put, 1, &e->err), &e->err);
+    }
+    CatChange drop = { .kind = CH_DROP, .relation = &t };
+    assert_ok(cat_commit(e->c, &drop, 1, &e->err), &e->err);
+    assert_ok(cat_doc_list(e->c, e->a, S(DOC_PARTITION), (Str){0}, &docs, &e->err), &e->err);
+    assert_int_equal(docs.n, 1);
+    assert_str(docs.p[0].key, str_fmt(e->a, "%lld/p", (long long)u.id).p);
+}
+
 static void test_all_or_nothing(void **state)
 {
     Env *e = *state;
@@ -560,7 +607,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_account_is_fixed), T(test_key_files), T(test_namespaces), T(test_namespace_paging_and_props), T(test_names_are_taken_once),
-        T(test_swap), T(test_all_or_nothing), T(test_rename_and_drop), T(test_by_location), T(test_storage_has_one_owner), T(test_mview), T(test_integrity), T(test_tables_by_arn), T(test_schedule_beside_a_run), T(test_evidence_is_a_chain),
+        T(test_swap), T(test_versions_and_extra), T(test_documents_of_relations), T(test_all_or_nothing), T(test_rename_and_drop), T(test_by_location), T(test_storage_has_one_owner), T(test_mview), T(test_integrity), T(test_tables_by_arn), T(test_schedule_beside_a_run), T(test_evidence_is_a_chain),
         T(test_runs_recover), T(test_keys_are_sealed), T(test_reset_keeps_root), T(test_docs), T(test_docs_by_prefix), T(test_threads_race), T(test_backup),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -754,3 +754,24 @@ def test_files_are_read_by_the_readers_rights(server, glue, ns, files):
     files_only = principals.role(server, {"Version": "2012-10-17", "Statement": [allow("s3:*")]})
     with pytest.raises(Exception, match="glue:"):
         files_only.sql(text)
+
+
+def test_a_refresh_reads_files_as_the_definer(server, glue, ns, files):
+    at = files("o/a.parquet", parquet([{"k": "x", "v": 1}]))
+    external(glue, ns, "o", at + "o", PARQUET, "k:string v:bigint")
+    name = principals.unique("definer")
+    definer = principals.role(server, {"Version": "2012-10-17", "Statement": [allow("glue:*", "s3:*", "iam:PassRole")]}, name=name)
+    definer.sql(f"CREATE MATERIALIZED VIEW glue_catalog.{ns}.m AS SELECT k, SUM(v) AS total FROM glue_catalog.{ns}.o GROUP BY k; REFRESH MATERIALIZED VIEW glue_catalog.{ns}.m")
+    assert server.sql(f"SELECT * FROM glue_catalog.{ns}.m") == [("x", 1)]
+    files("o/b.parquet", parquet([{"k": "x", "v": 10}]))
+    iam = principals.root(server).client("iam")
+    policies = iam.list_role_policies(RoleName=name)["PolicyNames"]
+    deny = {"Effect": "Deny", "Action": "s3:GetObject", "Resource": f"arn:aws:s3:::{files.bucket}/*"}
+    iam.put_role_policy(RoleName=name, PolicyName=policies[0], PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [allow("glue:*", "s3:*"), deny]}))
+    who = {"CatalogId": ACCOUNT, "DatabaseName": ns, "TableName": "m"}
+    run = wait_for(glue, ACCOUNT, glue.StartMaterializedViewRefreshTaskRun(**who)["MaterializedViewRefreshTaskRunId"])
+    assert run["Status"] == "FAILED" and "s3:GetObject" in run["ErrorMessage"] and run["Role"].endswith(name), run
+    assert server.sql(f"SELECT * FROM glue_catalog.{ns}.m") == [("x", 1)]
+    iam.put_role_policy(RoleName=name, PolicyName=policies[0], PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [allow("glue:*", "s3:*")]}))
+    run = wait_for(glue, ACCOUNT, glue.StartMaterializedViewRefreshTaskRun(**who)["MaterializedViewRefreshTaskRunId"])
+    assert run["Status"] == "SUCCEEDED" and server.sql(f"SELECT * FROM glue_catalog.{ns}.m") == [("x", 11)]
