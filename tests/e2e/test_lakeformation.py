@@ -184,6 +184,28 @@ def test_rest_and_objects(closed, db):
     denied(lambda: s3.get_object(Bucket=path[0], Key=path[1]), E17 + "Select on people")
 
 
+def test_commits_by_rest_need_what_they_do(closed, db):
+    import pyarrow
+    ann = user(closed)
+    grant(root(closed), ann, table(db, "people"), "SELECT")
+    t = lambda: closed.pyiceberg(credential=f"{ann.key}:{ann.secret}").load_table((db, "people"))
+    rows = pyarrow.table({"id": pyarrow.array([9], pyarrow.int32()), "name": ["zoe"], "pin": ["999"]})
+    with pytest.raises(Exception, match="Required Insert on people"):
+        t().append(rows)
+    grant(root(closed), ann, table(db, "people"), "INSERT")
+    t().append(rows)
+    with pytest.raises(Exception, match="Required Delete on people"):
+        t().delete("id = 9")
+    with pytest.raises(Exception, match="Required Delete on people"):
+        t().overwrite(rows)
+    with pytest.raises(Exception, match="Required Alter on people"):
+        with t().update_schema() as u:
+            u.delete_column("pin")
+    grant(root(closed), ann, table(db, "people"), "DELETE")
+    t().delete("id = 9")
+    assert closed.sql(f"SELECT count(*) FROM glue_catalog.{db}.people") == [(3,)]
+
+
 # ---- columns --------------------------------------------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("how", ["named", "all but"])
