@@ -9,7 +9,7 @@
  *   server -- A (leads the group, outside) -- B (process 1 inside: reaps, and all inside end with it) -- C (the script)
  * By user alone (root, glue.job_user, no namespaces allowed): the data folder's mode 0700 and the kernel's rules for signals and /proc do it.
  *
- * Invariants: (1) nothing is inherited but three descriptors and the given environment; (2) no new privileges, no capabilities, no system calls that make namespaces or reach into processes (filter.c); (3) a step that
+ * Invariants: (1) nothing is inherited but three descriptors and the given environment, and the copies of the server that stay (A, B) are out of reach; (2) no new privileges, no capabilities, no system calls that make namespaces or reach into processes (filter.c); (3) a step that
  * fails ends the child with 126, and says which step on its error stream: a script never runs less shut off than it should. */
 #include "jobs/jobs_int.h"
 
@@ -149,13 +149,26 @@ static pid_t must_fork(void)
     return p;
 }
 
-static void __attribute__((noreturn)) inside(const JobChild *c)
+/* What a copy of the server must not show: its command line and environment in /proc/1, which anybody may read. */
+typedef struct Told { char uid[64], gid[64]; struct { char *p; size_t n; } wipe[2]; } Told;
+
+static void forget(const Told *t)
 {
+    for (size_t i = 0; i < COUNT_OF(t->wipe); i++)
+        for (volatile char *p = t->wipe[i].p; p && p < t->wipe[i].p + t->wipe[i].n; p++)
+            *p = 0;
+}
+
+/* This process is a copy of the server with all its secrets: not dumpable, its memory is closed to the script, which may run as the same user. */
+static void __attribute__((noreturn)) inside(const JobChild *c, const Told *t)
+{
+    forget(t);
     set_mounts(c);
     must(chdir("/tmp"), "chdir");
     change_user(c);
     must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges");
     must(prctl(PR_SET_PDEATHSIG, SIGKILL), "death with the parent");
+    must(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "closed memory");
     set_limits(c);
     pid_t script = must_fork();
     if (script == 0)
@@ -187,9 +200,7 @@ static void __attribute__((noreturn)) by_user(const JobChild *c)
     run_script(c);
 }
 
-typedef struct Maps { char uid[64], gid[64]; } Maps;
-
-static void __attribute__((noreturn)) child(const JobChild *c, const Maps *m, int out, int errors)
+static void __attribute__((noreturn)) child(const JobChild *c, const Told *t, int out, int errors)
 {
     int null = open("/dev/null", O_RDONLY);
 
@@ -200,10 +211,10 @@ static void __attribute__((noreturn)) child(const JobChild *c, const Maps *m, in
     must(prctl(PR_SET_PDEATHSIG, SIGKILL), "death with the server");
     if (c->shut != SHUT_NAMESPACES)
         by_user(c);
-    enter_namespaces(geteuid(), m->uid, m->gid);
+    enter_namespaces(geteuid(), t->uid, t->gid);
     pid_t init = must_fork();
     if (init == 0)
-        inside(c);
+        inside(c, t);
     close(STDOUT_FILENO);
     int status;
     while (waitpid(init, &status, 0) < 0)
@@ -220,13 +231,36 @@ static void close_pair(int p[2])
     file_closep(&p[1]);
 }
 
+/* Where this process keeps its arguments and environment: fields 48 to 51 of /proc/self/stat (proc(5)). */
+static void find_own_words(Told *t)
+{
+    enum { ARG_START = 48, AFTER_NAME = 3 };
+    unsigned long at[4] = {0};
+    char buf[4096];
+    CLEANUP(file_closep) int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, buf, sizeof buf - 1) : -1;
+
+    buf[n > 0 ? n : 0] = 0;
+    char *p = strrchr(buf, ')');
+    for (int field = AFTER_NAME - 1; p && field < ARG_START; field++)
+        p = strchr(p + 1, ' ');
+    if (!p || sscanf(p, " %lu %lu %lu %lu", &at[0], &at[1], &at[2], &at[3]) != 4)
+        return;
+    for (int i = 0; i < 2; i++)
+        if (at[2 * i] && at[2 * i + 1] > at[2 * i]) {
+            t->wipe[i].p = (char *)at[2 * i];
+            t->wipe[i].n = at[2 * i + 1] - at[2 * i];
+        }
+}
+
 Status job_child_start(const JobChild *c, pid_t *pid, int *out, int *errors, Error *err)
 {
     int o[2] = { -1, -1 }, e[2] = { -1, -1 };
-    Maps m;
+    Told t = {0};
 
-    snprintf(m.uid, sizeof m.uid, "%u %u 1\n", (unsigned)geteuid(), (unsigned)geteuid());
-    snprintf(m.gid, sizeof m.gid, "%u %u 1\n", (unsigned)getegid(), (unsigned)getegid());
+    snprintf(t.uid, sizeof t.uid, "%u %u 1\n", (unsigned)geteuid(), (unsigned)geteuid());
+    snprintf(t.gid, sizeof t.gid, "%u %u 1\n", (unsigned)getegid(), (unsigned)getegid());
+    find_own_words(&t);
     if (pipe2(o, O_CLOEXEC) != 0 || pipe2(e, O_CLOEXEC) != 0) {
         Status s = FAIL_ERRNO(err, "making pipes for a job");
         close_pair(o);
@@ -235,7 +269,7 @@ Status job_child_start(const JobChild *c, pid_t *pid, int *out, int *errors, Err
     }
     pid_t p = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
     if (p == 0)
-        child(c, &m, o[1], e[1]);
+        child(c, &t, o[1], e[1]);
     file_closep(&o[1]);
     file_closep(&e[1]);
     if (p < 0) {

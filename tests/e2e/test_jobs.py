@@ -334,8 +334,10 @@ for file in ('credentials', 'catalog.db', 'catalog.key', 'evidence.key', 'logs.d
 attempt('write into the data folder', lambda: open(os.path.join(data, 'planted'), 'w').write('x'))
 for n in ('environ', 'cmdline', 'maps', 'root', 'fd', 'cwd'):
     attempt('/proc/server/' + n, lambda: open(f'/proc/{server}/{n}', 'rb').read(10) if n in ('environ', 'maps') else os.listdir(f'/proc/{server}/{n}') if n in ('fd', 'root', 'cwd') else None or open(f'/proc/{server}/environ', 'rb').read(1))
+for n in ('environ', 'mem', 'maps'):                                     # process 1 here is a copy of the server
+    attempt('/proc/1/' + n, lambda: open(f'/proc/1/{n}', 'rb').read(10) or 1 / 0)
 attempt('signal the server', lambda: os.kill(server, signal.SIGTERM))
-attempt('see the server', lambda: [p for p in map(int, filter(str.isdigit, os.listdir('/proc'))) if b'serve' in open(f'/proc/{p}/cmdline', 'rb').read()][0])
+attempt('see the server', lambda: [p for p in map(int, filter(str.isdigit, os.listdir('/proc'))) if b'serve' in open(f'/proc/{p}/cmdline', 'rb').read() or data.encode() in open(f'/proc/{p}/cmdline', 'rb').read() and p != os.getpid()][0])
 attempt('become root', lambda: os.setuid(0))
 libc = ctypes.CDLL(None, use_errno=True)
 
