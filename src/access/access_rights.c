@@ -150,7 +150,7 @@ static Status ask_object(Rights *q, Error *err)
     const char *action = ask->iam ? ask->iam : s3_action(q);
     bool lists = strncmp(action, "s3:ListBucket", strlen("s3:ListBucket")) == 0;
 
-    if (lists && ask->key.n)
+    if (lists && ask->key.n && !props_has(&q->context, S("s3:prefix")))
         add_context(q, "s3:prefix", ask->key);
     return ask_s3(q, action, ask->bucket, lists ? (Str){0} : ask->key, err);
 }

@@ -30,10 +30,10 @@ static Action action_of(const char *name)
     return ACT_OBJECT_PUT;                            /* what nobody listed is asked as the stricter thing */
 }
 
-static Status s3_allow(void *ctx, Arena *a, void *principal, const char *action, Str bucket, Str key, Error *err)
+static Status s3_allow(void *ctx, Arena *a, void *principal, const char *action, Str bucket, Str key, const Props *context, Error *err)
 {
     LakeDoor *d = ctx;
-    Ask ask = { .action = action_of(action), .api = action, .bucket = bucket, .key = key };
+    Ask ask = { .action = action_of(action), .api = action, .context = context, .bucket = bucket, .key = key };
 
     if (!principal)
         return FAIL(err, E_DENIED, "Access Denied: the request is not signed");

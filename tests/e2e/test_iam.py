@@ -112,6 +112,10 @@ def test_s3_denied_and_allowed(tables, iam):
     assert [o["Key"] for o in s3.list_objects_v2(Bucket="acl-bucket", Prefix="open/")["Contents"]] == ["open/a"]
     assert code(s3.list_objects_v2, Bucket="acl-bucket")[0] == "AccessDenied"
     assert code(s3.list_buckets)[0] == "AccessDenied"
+    iam.put_user_policy(UserName="s3user", PolicyName="home", PolicyDocument=policy({"Action": "s3:ListBucket", "Resource": "arn:aws:s3:::acl-bucket", "Condition": {
+        "StringEquals": {"s3:prefix": ["", "home/"], "s3:delimiter": "/"}}}))
+    assert [p["Prefix"] for p in s3.list_objects_v2(Bucket="acl-bucket", Prefix="", Delimiter="/")["CommonPrefixes"]] == ["closed/", "open/"]
+    assert code(s3.list_objects_v2, Bucket="acl-bucket", Prefix="")[0] == "AccessDenied"            # without the delimiter it would show everything
     iam.put_user_policy(UserName="s3user", PolicyName="no", PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [
         {"Sid": "Never", "Effect": "Deny", "Action": "s3:*", "Resource": "*"}]}))
     c, m = code(s3.get_object, Bucket="acl-bucket", Key="open/a")

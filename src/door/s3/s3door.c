@@ -106,9 +106,26 @@ void s3_handle(S3Door *d, HttpRequest *r, HttpAnswer *ret)
         s3_error_answer(r, ret, &err);                           /* invariant 2 */
 }
 
+/* What policies may ask of a request (Service Authorization Reference, S3). */
+static void add_conditions(S3Req *q, const char *action, Props *ret)
+{
+    static const struct { const char *arg, *key; } args[] = { { "prefix", "s3:prefix" }, { "delimiter", "s3:delimiter" }, { "max-keys", "s3:max-keys" }, { "versionId", "s3:VersionId" } };
+    static const char *const headers[] = { "x-amz-acl", "x-amz-copy-source", "x-amz-storage-class", "x-amz-server-side-encryption", "x-amz-content-sha256" };
+    bool lists = strncmp(action, "s3:ListBucket", strlen("s3:ListBucket")) == 0;
+
+    for (size_t i = 0; i < COUNT_OF(args); i++)
+        if ((lists || i == COUNT_OF(args) - 1) && http_has_arg(q->r, args[i].arg))
+            props_set(q->a, ret, str_c(args[i].key), http_arg(q->r, args[i].arg, (Str){0}));
+    for (size_t i = 0; i < COUNT_OF(headers); i++)
+        if (http_has_header(q->r, headers[i]))
+            props_set(q->a, ret, str_fmt(q->a, "s3:%s", headers[i]), http_header(q->r, headers[i]));
+}
+
 Status s3_allow(S3Req *q, const char *action, Str bucket, Str key, Error *err)
 {
-    return q->d->o.hooks.allow(q->d->o.hooks.ctx, q->a, q->principal, action, bucket, key, err);
+    Props context = {0};
+    add_conditions(q, action, &context);
+    return q->d->o.hooks.allow(q->d->o.hooks.ctx, q->a, q->principal, action, bucket, key, &context, err);
 }
 
 Status s3_allow_again(S3Req *q, Error *err)

@@ -15,8 +15,8 @@ typedef struct S3Hooks {
     /* The secret of a claim's access key, and who it is. E_AUTH, err->kind InvalidAccessKeyId | ExpiredToken | InvalidToken. */
     Status (*secret)(void *ctx, Arena *a, const HttpRequest *r, const SigClaim *c, Str *secret, void **principal, Error *err);
     /* May this principal do it? action: "s3:GetObject" …; key is a listing's prefix, empty for a bucket, both are for the account. principal NULL:
-     * an unsigned request. E_DENIED | E_PROTECTED with the message that the client gets. */
-    Status (*allow)(void *ctx, Arena *a, void *principal, const char *action, Str bucket, Str key, Error *err);
+     * an unsigned request. `context`: S3's condition keys of the request ("s3:prefix", "s3:x-amz-acl"). E_DENIED | E_PROTECTED with the message that the client gets. */
+    Status (*allow)(void *ctx, Arena *a, void *principal, const char *action, Str bucket, Str key, const Props *context, Error *err);
     /* Does a bucket's policy parse? E_INVALID with the message; NULL: any JSON with statements will do. */
     Status (*policy)(void *ctx, Arena *a, Str text, Error *err);
 } S3Hooks;

@@ -26,7 +26,7 @@ static Status secret(void *ctx, Arena *arena, const HttpRequest *r UNUSED, const
     return OK;
 }
 
-static Status allow(void *ctx, Arena *arena, void *principal, const char *action, Str bucket, Str key, Error *e)
+static Status allow(void *ctx, Arena *arena, void *principal, const char *action, Str bucket, Str key, const Props *context UNUSED, Error *e)
 {
     (void)ctx, (void)arena;
     Str number, name;
