@@ -94,6 +94,9 @@ NODISCARD Status cat_relation_by_arn(Catalog *c, Arena *a, Str arn, CatRelation 
 bool cat_intact(const CatRelation *r);
 /* E_QUARANTINED in AWS's words for Spark when it is not; err->detail has those for Athena, err->kind is MaterializedViewIntegrity. */
 NODISCARD Status cat_intact_check(const CatRelation *r, Error *err);
+/* Does the metadata that the relation points at keep to the relation's place? Whoever may write the table's objects can overwrite that file.
+ * E_INVALID: its location is another than the catalog's, or it sends files into another relation's storage. */
+NODISCARD Status cat_metadata_keeps_place(Catalog *c, Arena *a, const CatRelation *r, const IceMetadata *m, Error *err);
 NODISCARD Status cat_relation_extra(Catalog *c, int64_t id, const Json *extra, Error *err);
 
 /* ---- one transaction for everything that must change together --------------------------------------------------------------- */

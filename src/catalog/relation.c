@@ -228,6 +228,37 @@ Status cat_relation_by_arn(Catalog *c, Arena *a, Str arn, CatRelation *ret, Erro
     return s == E_NOT_FOUND ? FAIL(err, E_NOT_FOUND, "no table has the ARN " STR_FMT, STR_ARG(arn)) : s;
 }
 
+/* ---- the place of files ------------------------------------------------------------------------------------------------ */
+
+static bool below(Str key, Str place) { return str_starts(key, place) && (key.n == place.n || key.p[place.n] == '/'); }
+
+static Status path_is_free(Catalog *c, Arena *a, const CatRelation *r, Str path, Error *err)
+{
+    CatRelation owner = {0};
+
+    if (!path.n || below(cat_location_key(a, path), cat_location_key(a, r->location)))
+        return OK;
+    Status s = cat_relation_by_location(c, a, path, &owner, err);
+    if (s != OK || owner.id == r->id || owner.kind == REL_VIEW)
+        return s == E_NOT_FOUND ? OK : s;
+    return FAIL(err, E_INVALID, "the metadata of " STR_FMT " sends files to '" STR_FMT "', the storage of " STR_FMT, STR_ARG(cat_display_name(a, r->namespace, r->name)), STR_ARG(path),
+                STR_ARG(cat_display_name(a, owner.namespace, owner.name)));
+}
+
+Status cat_metadata_keeps_place(Catalog *c, Arena *a, const CatRelation *r, const IceMetadata *m, Error *err)
+{
+    static const char *const paths[] = { "write.data.path", "write.metadata.path", "write.object-storage.path", "write.folder-storage.path" };
+
+    if (!r->location.n)
+        return OK;
+    if (!str_eq(m->location, r->location) && !str_eq(cat_location_key(a, m->location), cat_location_key(a, r->location)))
+        return FAIL(err, E_INVALID, "the metadata of " STR_FMT " was changed: it says that the table lies at '" STR_FMT "', the catalog keeps it at '" STR_FMT "'",
+                    STR_ARG(cat_display_name(a, r->namespace, r->name)), STR_ARG(m->location), STR_ARG(r->location));
+    for (size_t i = 0; i < COUNT_OF(paths); i++)
+        TRY(path_is_free(c, a, r, props_get(&m->properties, str_c(paths[i]), (Str){0}), err));
+    return OK;
+}
+
 /* ---- integrity ------------------------------------------------------------------------------------------------------- */
 
 bool cat_intact(const CatRelation *r) { return r->kind != REL_MVIEW || str_eq(r->version_token, r->view_token); }

@@ -69,7 +69,8 @@ Status lake_open_relation(Lake *l, Arena *a, const CatRelation *r, LakeTable *re
         s = err->code = E_CORRUPT;                    /* the file's syntax, not the statement's */
     if (s != OK)
         return error_context(err, "table " STR_FMT "." STR_FMT, STR_ARG(r->namespace), STR_ARG(r->name));
-    return as_published(l, a, r, ret->meta, err);
+    TRY(as_published(l, a, r, ret->meta, err));
+    return cat_metadata_keeps_place(l->catalog, a, r, ret->meta, err);
 }
 
 Status lake_open(Lake *l, Arena *a, Str catalog, Str ns, Str name, LakeTable *ret, Error *err)

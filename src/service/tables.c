@@ -47,7 +47,8 @@ Status svc_table_load(const SvcCall *c, const SvcName *name, SvcTable *ret, Erro
     TRY(tables_ask(c, ACT_READ_DATA, &ret->relation, name, err));
     TRY(lf_whole_table(c->ctx->access, c->a, c->who, &ret->relation, err));      /* metadata names every column, and leads to files that hold them */
     TRY(tables_has_metadata(&ret->relation, err));
-    return ice_metadata_read(c->a, c->ctx->store, ret->relation.metadata_location, &ret->metadata, err);
+    TRY(ice_metadata_read(c->a, c->ctx->store, ret->relation.metadata_location, &ret->metadata, err));
+    return cat_metadata_keeps_place(c->ctx->catalog, c->a, &ret->relation, ret->metadata, err);
 }
 
 Status svc_table_exists(const SvcCall *c, const SvcName *name, Error *err)

@@ -39,6 +39,46 @@ static Status only_properties(const SvcCommit *m, Error *err)
     return OK;
 }
 
+/* ---- what a commit is in Lake Formation's words ------------------------------------------------------------------------- */
+
+static bool adds(const SvcCommit *m, int64_t snapshot)
+{
+    for vec_each(IceUpdate, up, &m->updates)
+        if (up->kind == UP_ADD_SNAPSHOT && up->snapshot && up->snapshot->id == snapshot)
+            return true;
+    return false;
+}
+
+static uint32_t permissions_of_snapshot(const IceSnapshot *s)
+{
+    return s && str_eq(s->operation, S("append")) ? LF_INSERT : s && str_eq(s->operation, S("delete")) ? LF_DELETE : LF_INSERT | LF_DELETE;
+}
+
+/* Rows come, rows go (an older snapshot made current is both), or the table is made another. */
+static uint32_t permissions_of(const SvcCommit *m)
+{
+    uint32_t bits = 0;
+
+    for vec_each(IceUpdate, up, &m->updates)
+        switch (up->kind) {
+        case UP_ADD_SNAPSHOT: bits |= permissions_of_snapshot(up->snapshot); break;
+        case UP_SET_REF: bits |= adds(m, up->ref.snapshot_id) ? 0 : LF_INSERT | LF_DELETE; break;
+        case UP_REMOVE_SNAPSHOTS: case UP_REMOVE_REF: bits |= LF_DELETE; break;
+        case UP_SET_STATISTICS: case UP_REMOVE_STATISTICS: case UP_SET_PARTITION_STATISTICS: case UP_REMOVE_PARTITION_STATISTICS: bits |= LF_INSERT; break;
+        default: bits |= LF_ALTER;
+        }
+    return bits;
+}
+
+static Status ask_commit(const SvcCall *c, const SvcCommit *m, const CatRelation *r, Error *err)
+{
+    Ask ask = { .action = m->as, .api = c->api, .iam = c->iam, .relation = r, .catalog = r->catalog, .namespace = r->namespace, .name = r->name };
+
+    if (m->as == ACT_WRITE_DATA)
+        ask.lf = permissions_of(m);
+    return access_check(c->ctx->access, c->a, c->who, &ask, err);
+}
+
 static Status read_base(const SvcCall *c, Pending *p, Error *err)
 {
     Status s = tables_get(c, &p->commit->name, &p->relation, err);
@@ -48,11 +88,12 @@ static Status read_base(const SvcCall *c, Pending *p, Error *err)
     }
     TRY(s);
     p->exists = 1;
-    TRY(tables_ask(c, p->commit->as, &p->relation, &p->commit->name, err));
+    TRY(ask_commit(c, p->commit, &p->relation, err));
     if (p->commit->as == ACT_ALTER_PROPERTIES)
         TRY(only_properties(p->commit, err));
     TRY(tables_has_metadata(&p->relation, err));
-    return ice_metadata_read(c->a, c->ctx->store, p->relation.metadata_location, &p->base, err);
+    TRY(ice_metadata_read(c->a, c->ctx->store, p->relation.metadata_location, &p->base, err));
+    return cat_metadata_keeps_place(c->ctx->catalog, c->a, &p->relation, p->base, err);
 }
 
 static Status snapshots_inside(const SvcCall *c, const Pending *p, Error *err)

@@ -893,3 +893,30 @@ def test_files_of_others_are_not_read_through_a_table(server, bucket, where):
     view = f"v{time.monotonic_ns()}"
     with pytest.raises(psycopg.Error, match="names the file|not authorized"):
         mallory.sql(f"SET spark.sql.catalog.s3t.glue.id = '123456789012:s3tablescatalog/{bucket.name}'; CREATE MATERIALIZED VIEW s3t.analytics.{view} AS SELECT a FROM s3t.analytics.mine")
+
+
+@pytest.mark.parametrize("how", ["location", "write.data.path", "write.metadata.path"])
+def test_metadata_that_leads_elsewhere_is_not_followed(server, bucket, how):
+    """Who may write a table's objects can overwrite its metadata file: nothing is written, read or vended where that says."""
+    bucket.create("victim", ("a", "int"))
+    bucket.sql("INSERT INTO @victim VALUES (42)")
+    arn, victim = bucket.create("mine", ("a", "int"))["tableARN"], bucket.get("victim")["warehouseLocation"]
+    bucket.sql("INSERT INTO @mine VALUES (1)")
+    mallory = User(server, allow("s3tables:*", arn), allow(["s3tables:GetTableBucket", "s3tables:GetNamespace"], bucket.arn))
+    s3, where = client(mallory, "s3"), bucket.get("mine")["metadataLocation"].removeprefix("s3://").split("/", 1)
+    meta = json.loads(s3.get_object(Bucket=where[0], Key=where[1])["Body"].read())
+    if how == "location":
+        meta["location"] = victim
+    else:
+        meta.setdefault("properties", {})[how] = victim + "/data"
+    s3.put_object(Bucket=where[0], Key=where[1], Body=json.dumps(meta))
+    count = lambda: sqlite3.connect(next(server.data.rglob("store.db"))).execute("SELECT count(*) FROM objects WHERE bucket = ?", (victim.removeprefix("s3://"),)).fetchone()
+    before, mine = count(), f"`{bucket.name}`.analytics.mine"
+    for statement in (f"SELECT * FROM {mine}", f"INSERT INTO {mine} VALUES (2)", f"DELETE FROM {mine}", f"ALTER TABLE {mine} SET TBLPROPERTIES ('a' = 'b')",
+                      f"CALL `{bucket.name}`.system.rewrite_data_files(table => 'analytics.mine', options => map('rewrite-all', 'true'))"):
+        with pytest.raises(psycopg.Error, match="the metadata of analytics.mine"):
+            mallory.sql(statement)
+    with pytest.raises(Exception, match="the metadata of analytics.mine"):
+        mallory.pyiceberg(bucket.arn).load_table("analytics.mine")
+    assert count() == before
+    assert bucket.sql("SELECT * FROM @victim") == [(42,)]

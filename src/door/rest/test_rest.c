@@ -101,12 +101,13 @@ static void make_managed(Env *e, Str name)
 {
     CatRelation r = {0};
     make_table(e, "src");
-    assert_ok(cat_relation_get(e->c, e->a, S(ACCOUNT), S("ns"), S("src"), &r, &e->err), &e->err);
-    CatRelation v = { .catalog = r.catalog, .namespace = r.namespace, .name = name, .kind = REL_MVIEW, .uuid = S("mv-uuid"),
-                      .metadata_location = r.metadata_location, .location = S("s3://firn-warehouse/ns.db/mv") };
+    make_table(e, str_z(e->a, name));
+    assert_ok(cat_relation_get(e->c, e->a, S(ACCOUNT), S("ns"), name, &r, &e->err), &e->err);
+    CatRelation v = { .catalog = r.catalog, .namespace = r.namespace, .name = name, .kind = REL_MVIEW, .uuid = r.uuid,
+                      .metadata_location = r.metadata_location, .location = r.location };
     CatMview m = { .managed = 1 };
-    CatChange ch[2] = { { .kind = CH_CREATE, .relation = &v }, { .kind = CH_MVIEW, .mview = &m } };
-    assert_ok(cat_commit(e->c, ch, 2, &e->err), &e->err);
+    CatChange ch[3] = { { .kind = CH_DROP, .relation = &r }, { .kind = CH_CREATE, .relation = &v }, { .kind = CH_MVIEW, .mview = &m } };
+    assert_ok(cat_commit(e->c, ch, 3, &e->err), &e->err);
 }
 
 static void test_config(void **state)
