@@ -11,8 +11,9 @@
 
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { WORKERS_MAX = 16, BACKOFF_FIRST_MS = 5000, BACKOFF_DOUBLINGS = 12, STOP_AGAIN_MS = 50 };
+enum { WORKERS_MAX = 8, BACKOFF_FIRST_MS = 5000, BACKOFF_DOUBLINGS = 12, STOP_AGAIN_MS = 50 };
 
 typedef struct Item { int64_t relation_id, due_ms; int running; int64_t *sources; size_t nsources; struct Item *next; } Item;
 typedef struct Backoff { int64_t relation_id; int failures; struct Backoff *next; } Backoff;
@@ -279,8 +280,10 @@ Status sched_start(Refresher *r, Catalog *c, const SchedulerOptions *o, Schedule
     pthread_condattr_t attr;
 
     *s = (Scheduler){ .refresher = r, .catalog = c, .options = o ? *o : (SchedulerOptions){0} };
-    if (s->options.workers <= 0 || s->options.workers > WORKERS_MAX)
-        s->options.workers = 2;
+    if (s->options.workers <= 0)
+        s->options.workers = (int)max_i64(2, sysconf(_SC_NPROCESSORS_ONLN));
+    if (s->options.workers > WORKERS_MAX)
+        s->options.workers = WORKERS_MAX;
     if (s->options.tick_ms <= 0)
         s->options.tick_ms = 1000;
     pthread_mutex_init(&s->lock, NULL);

@@ -11,7 +11,7 @@
 #include "refresh/refresh.h"
 
 typedef struct Scheduler Scheduler;
-typedef struct SchedulerOptions { int workers; int64_t tick_ms; } SchedulerOptions;        /* defaults 2, 1,000 */
+typedef struct SchedulerOptions { int workers; int64_t tick_ms; } SchedulerOptions;        /* defaults: one a processor, 2 to 8; 1,000 */
 NODISCARD Status sched_start(Refresher *r, Catalog *c, const SchedulerOptions *o, Scheduler **ret, Error *err);
 void sched_wake(Scheduler *s);                        /* a schedule changed; NULL is fine */
 void sched_stop(Scheduler *s);                        /* cancels what runs (it stays due), joins, frees; NULL is fine */

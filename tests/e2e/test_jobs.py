@@ -210,6 +210,7 @@ def test_role_that_does_not_trust_glue(g):
     assert error == "InvalidInputException" and message.startswith(f"Role {role} should be given assume role permissions for Glue Service")
 
 
+@pytest.mark.long
 def test_timeout(g):
     job = g.job("import time\nprint('x', flush=True)\ntime.sleep(300)", Timeout=1)
     run = g.wait(job, g.glue.start_job_run(JobName=job)["JobRunId"], seconds=90)
