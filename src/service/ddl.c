@@ -338,6 +338,6 @@ Status do_drop_table(Run *r, Rows *rows, Error *err)
     if (s == OK && rel.kind == REL_EXTERNAL)
         return svc_external_drop(&call, &name, err);      /* its files are not ours: they stay */
     if (s == OK)
-        s = svc_table_drop(&call, &name, r->st->purge ? SVC_PURGE_FILES : SVC_KEEP_FILES, err);
+        s = svc_table_drop(&call, &name, r->st->purge || r->dialect == DIALECT_TRINO ? SVC_PURGE_FILES : SVC_KEEP_FILES, err);      /* Athena's DROP takes the data too */
     return ddl_absent_is_fine(r, s, err, &r->st->name);
 }
