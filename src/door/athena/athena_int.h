@@ -143,7 +143,7 @@ typedef struct Exec {
     AthStmt stmt;
     int64_t started_us;               /* monotonic, of the submission */
     /* guarded */
-    int running, cancel, finished, waiters;
+    int running, cancel;
     Session *session;
     struct Exec *next;                /* of the queue */
     struct Exec *live;                /* of all */

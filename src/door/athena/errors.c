@@ -94,6 +94,9 @@ void end_error(const Exec *x, Arena *a, const Error *err, AthEnd *end)
         end->state = "CANCELLED";
         end->reason = S("Query cancelled by user");
         end->category = 0;
+    } else if (err->code == E_TIMEOUT) {
+        int minutes = str_eq(x->stmt.type, S("DDL")) ? ATH_DDL_MINUTES : ATH_DML_MINUTES;
+        end->reason = str_fmt(a, "EXCEEDED_TIME_LIMIT: Query exceeded maximum time limit of %d.00m", minutes);
     } else if (err->code == E_PROTECTED && is_write(x->stmt.kind)) {
         end->reason = refused_write(x, a, err);
     } else if (err->code == E_QUARANTINED && str_starts(detail, S("Materialized view integrity check failed for"))) {

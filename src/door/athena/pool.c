@@ -197,16 +197,43 @@ static void cancelled(Exec *x)
     finish(x, a, &end);
 }
 
+/* Under the lock. Waits a moment for an execution to end; false: none did. */
+static bool wait_done(AthDoor *d, int64_t ms)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += ms % 1000 * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    return pthread_cond_timedwait(&d->done, &d->lock, &until) == 0;
+}
+
+/* A statement that is about to begin does not hear the first call: all are told until none runs. */
+static void stop_running(AthDoor *d)
+{
+    for (int running = 1; running; ) {
+        running = 0;
+        for (Exec *x = d->live; x; x = x->live) {
+            x->cancel = 1;
+            running |= x->running;
+            if (x->session)
+                session_cancel(x->session);
+        }
+        if (running)
+            (void)wait_done(d, 50);
+    }
+}
+
 void pool_close(AthDoor *d)
 {
     pthread_mutex_lock(&d->lock);
     d->stop = 1;
-    for (Exec *x = d->live; x; x = x->live) {
-        x->cancel = 1;
-        if (x->session)
-            session_cancel(x->session);
-    }
     pthread_cond_broadcast(&d->work);
+    stop_running(d);
     pthread_mutex_unlock(&d->lock);
     for (int i = 0; i < d->nthreads; i++)
         pthread_join(d->threads[i], NULL);
@@ -277,18 +304,11 @@ Status pool_submit(AthDoor *d, Exec *x, CatChange *also, size_t nalso, Error *er
 
 void pool_wait(AthDoor *d, Str id, int64_t ms)
 {
-    struct timespec until;
+    int64_t end = clock_mono_us() + ms * 1000;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += ms % 1000 * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
     pthread_mutex_lock(&d->lock);
-    while (find(d, id) && pthread_cond_timedwait(&d->done, &d->lock, &until) == 0)
-        ;
+    for (int64_t left = ms; left > 0 && find(d, id); left = (end - clock_mono_us()) / 1000)
+        (void)wait_done(d, left);
     pthread_mutex_unlock(&d->lock);
 }
 
