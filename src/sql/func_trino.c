@@ -63,6 +63,7 @@ static const FuncSpec specs[] = {
     { "url_extract_path", T, SC, 1, 1, "s", "!", NULL, 0, "url_part" },
     { "url_extract_query", T, SC, 1, 1, "s", "!", NULL, 0, "url_part" },
     { "url_extract_fragment", T, SC, 1, 1, "s", "!", NULL, 0, "url_part" },
+    { "url_extract_parameter", T, SC, 2, 2, "ss", "!", NULL, 0, NULL },
     { "regexp_like", T, SC, 2, 2, "ss", "!", NULL, 0, NULL },
     { "regexp_extract", T, SC, 2, 3, "ssl", "!", NULL, 0, NULL },
     { "regexp_extract_all", T, SC, 2, 3, "ssl", "!", NULL, 0, NULL },

@@ -170,6 +170,21 @@ static Status url_part(FuncArgs *c)
     return func_with(c, engine.p, ty(port ? DT_INT64 : DT_STRING));
 }
 
+/* The first parameter of that name; NULL when there is none. */
+static Status url_parameter(FuncArgs *c)
+{
+    Str name;
+
+    if (!trino_text_arg(c, 1, &name) || !name.n)
+        return trino_refuse(c, "the parameter's name must be a literal");
+    for (size_t i = 0; i < name.n; i++)
+        if (!((name.p[i] >= 'a' && name.p[i] <= 'z') || (name.p[i] >= 'A' && name.p[i] <= 'Z') || (name.p[i] >= '0' && name.p[i] <= '9') || name.p[i] == '_' || name.p[i] == '-'))
+            return trino_refuse(c, "the parameter's name may hold letters, digits, - and _");
+    return func_with(c, str_fmt(c->b->a, "(CASE WHEN $1 IS NULL THEN NULL WHEN NOT regexp_full_match($1, '[A-Za-z][A-Za-z0-9+.-]*://[!-$$&-*,-;=?-Z_a-z~#@]+') THEN "
+                     "firn_error('NOT_SUPPORTED: url_extract_parameter of a URL with escapes, or that is none SQLSTATE: 0A000') WHEN regexp_matches($1, '^[^#?]*[?]([^#]*&)?" STR_FMT "(=|&|#|$$)') THEN "
+                     "regexp_extract($1, '^[^#?]*[?](?:[^#]*?&)?" STR_FMT "(?:=([^&#]*))?', 1) END)", STR_ARG(name), STR_ARG(name)).p, ty(DT_STRING));
+}
+
 /* ---- conditions, the session ------------------------------------------------------------------------------------------------ */
 
 static Status nullif_(FuncArgs *c)
@@ -206,7 +221,7 @@ static Status session(FuncArgs *c)
 
 static const FuncRow rows[] = {
     { "concat", FD_TRINO, concat }, { "concat_ws", FD_TRINO, concat_ws }, { "length", FD_TRINO, length }, { "reverse", FD_TRINO, reverse },
-    { "substr", FD_TRINO, substr }, { "split", FD_TRINO, string_list }, { "format", FD_TRINO, format }, { "url_part", FD_TRINO, url_part },
+    { "substr", FD_TRINO, substr }, { "split", FD_TRINO, string_list }, { "format", FD_TRINO, format }, { "url_part", FD_TRINO, url_part }, { "url_extract_parameter", FD_TRINO, url_parameter },
     { "nullif", FD_TRINO, nullif_ }, { "try", FD_TRINO, try_ }, { "typeof", FD_TRINO, typeof_ }, { "uuid", FD_TRINO, uuid_ },
     { "current_user", FD_TRINO, session }, { "current_catalog", FD_TRINO, session }, { "current_schema", FD_TRINO, session },
 };

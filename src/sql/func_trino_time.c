@@ -109,6 +109,25 @@ static Status by_the_clock(FuncArgs *c, size_t i, const char *engine)
     return keep_zone(c, back, zone, own.length);
 }
 
+/* Units below a day do not jump with the clock: they work on the instant, which keeps its zone. `engine` sees the instant as argument i
+ * and its zone as the last one. */
+static Status by_the_instant(FuncArgs *c, size_t i, const char *engine)
+{
+    DataType own = *func_arg(c, i);
+    Str zone;
+
+    if (!trino_zone(c->e->args.p[i], &zone))
+        return trino_refuse(c, "the zone of this timestamp is not known any more");
+    vec_push(c->b->a, &c->e->args, bx_str(c->b->a, zone));
+    c->e->func->engine = str_c(engine);
+    c->e->type = (DataType){ .kind = DT_TIMESTAMPTZ, .length = own.length };
+    return keep_zone(c, c->e, zone, own.length);
+}
+
+static bool is_zoned(FuncArgs *c, size_t i) { return func_arg(c, i)->kind == DT_TIMESTAMPTZ && func_arg(c, i)->scale; }
+
+static bool below_day(Str unit) { return str_eq(unit, S("millisecond")) || str_eq(unit, S("second")) || str_eq(unit, S("minute")) || str_eq(unit, S("hour")); }
+
 /* ---- units ------------------------------------------------------------------------------------------------------------------ */
 
 static Status unit_of(FuncArgs *c, const DataType *t, Str *ret)
@@ -136,6 +155,8 @@ static Status date_trunc(FuncArgs *c)
     if (t.kind == DT_INTERVAL || t.kind == DT_TIME)
         return trino_mismatch(c);
     TRY(unit_of(c, &t, &unit));
+    if (below_day(unit) && is_zoned(c, 1))
+        return by_the_instant(c, 1, str_fmt(c->b->a, "($2 - (timezone($3, $2) - date_trunc('" STR_FMT "', timezone($3, $2))))", STR_ARG(unit)).p);
     return by_the_clock(c, 1, str_fmt(c->b->a, "date_trunc('" STR_FMT "', $2)", STR_ARG(unit)).p);
 }
 
@@ -152,7 +173,9 @@ static Status date_add(FuncArgs *c)
         return by_the_clock(c, 2, "($3 + to_months(CAST($2 * 3 AS INTEGER)))");
     if (str_eq(unit, S("week")))
         return by_the_clock(c, 2, "($3 + to_days(CAST($2 * 7 AS INTEGER)))");
-    if (str_eq(unit, S("millisecond")) || str_eq(unit, S("second")) || str_eq(unit, S("minute")) || str_eq(unit, S("hour")))
+    if (below_day(unit) && is_zoned(c, 2))
+        return by_the_instant(c, 2, str_fmt(c->b->a, "($3 + to_" STR_FMT "s($2))", STR_ARG(unit)).p);
+    if (below_day(unit))
         n = "$2";
     return by_the_clock(c, 2, str_fmt(c->b->a, "($3 + to_" STR_FMT "s(%s))", STR_ARG(unit), n).p);
 }

@@ -174,6 +174,7 @@ static void texts(void **state)
         { TR, "SELECT format('%s is %d%%', 'x', 5), url_encode('a b&c~*'), url_decode('a+b%26')", "x is 5%|a+b%26c%7E*|a b&", NULL },
         { TR, "SELECT url_extract_host('http://u@ex.com:80/p/a?q=1#f'), url_extract_port('http://ex.com:80/'), url_extract_path('http://ex.com/p/a?q'), url_extract_query('http://ex.com/?q=1#f'), url_extract_fragment('http://e/#f'), url_extract_protocol('https://e/')",
           "ex.com|80|/p/a|q=1|f|https", NULL },
+        { TR, "SELECT url_extract_parameter('http://e.com/p?ab=0&a=1&b=2#f', 'a'), url_extract_parameter('http://e.com/p?a=1', 'z'), url_extract_parameter('http://e.com/p?x=1&y', 'y')", "1|NULL|", NULL },
         { TR, "SELECT json_extract_scalar('{\"a\":{\"b\":[1,\"x\"]}}', '$.a.b[1]'), json_extract('{\"a\":{\"b\":1}}', '$.a'), json_extract_scalar('{\"a\":{}}', '$.a'), json_extract_scalar('nope', '$.a')", "x|{\"b\":1}|NULL|NULL", "varchar,json,varchar,varchar" },
         { TR, "SELECT json_array_length('[1,2]'), json_size('{\"a\":[1,2,3]}', '$.a'), json_size('{\"a\":{\"x\":1}}', '$.a'), json_format(json_parse('{\"a\": 1}')), json_extract_scalar('{\"a b\":true}', '$[\"a b\"]')", "2|3|1|{\"a\":1}|true", NULL },
         { TR, "SELECT json_format(json_parse('{\"b\": 1.50, \"a\": [1, {\"z\": 1, \"y\": null}]}')), json_format(CAST(MAP(ARRAY['b', 'a'], ARRAY[1, 2]) AS JSON))", "{\"a\":[1,{\"y\":null,\"z\":1}],\"b\":1.5}|{\"a\":2,\"b\":1}", NULL },
@@ -212,6 +213,10 @@ static void times(void **state)
         { TR, "SELECT CAST(TIMESTAMP '2020-01-01 00:00:00' AT TIME ZONE 'America/New_York' AS VARCHAR), hour(TIMESTAMP '2020-07-01 12:00:00' AT TIME ZONE 'America/New_York')", "2019-12-31 19:00:00 America/New_York|8", NULL },
         { TR, "SELECT CAST(TIMESTAMP '2020-01-01 00:00:00 America/New_York' AS VARCHAR), CAST(TIMESTAMP '2020-01-01 00:00:00 America/New_York' AT TIME ZONE 'UTC' AS VARCHAR)", "2020-01-01 00:00:00 America/New_York|2020-01-01 05:00:00 UTC", NULL },
         { TR, "SELECT CAST(date_trunc('day', t AT TIME ZONE 'America/New_York') AS DATE), CAST(t AT TIME ZONE 'America/New_York' AS DATE) FROM (VALUES TIMESTAMP '2020-01-01 00:00:00') x(t)", "2019-12-31|2019-12-31", NULL },
+        { TR, "SELECT CAST(date_trunc('hour', TIMESTAMP '2024-11-03 06:30:00' AT TIME ZONE 'America/New_York') AT TIME ZONE 'UTC' AS VARCHAR), CAST(date_add('hour', 1, TIMESTAMP '2024-11-03 05:30:00' AT TIME ZONE 'America/New_York') AS VARCHAR)",
+          "2024-11-03 06:00:00 UTC|2024-11-03 01:30:00 America/New_York", NULL },
+        { TR, "SELECT CAST(date_add('day', 1, TIMESTAMP '2024-11-02 16:00:00' AT TIME ZONE 'America/New_York') AT TIME ZONE 'UTC' AS VARCHAR), CAST(date_trunc('day', TIMESTAMP '2024-11-03 17:00:00' AT TIME ZONE 'America/New_York') AT TIME ZONE 'UTC' AS VARCHAR)",
+          "2024-11-03 17:00:00 UTC|2024-11-03 04:00:00 UTC", NULL },
         { TR, "SELECT t AT TIME ZONE 'America/New_York' FROM (VALUES TIMESTAMP '2020-01-01 00:00:00') x(t)", "!NOT_SUPPORTED", NULL },
         { TR, "SELECT TIMESTAMP '2020-01-02 00:00:00' - TIMESTAMP '2020-01-01 12:00:00', DATE '2020-01-03' - DATE '2020-01-01'", "12:00:00|2 days", NULL },
         { TR, "SELECT DATE '2020-01-01' < TIMESTAMP '2020-01-01 00:00:01', now() > TIMESTAMP '2020-01-01 00:00:00'", "true|true", NULL },
@@ -425,7 +430,7 @@ static const char *special(const char *name)
         { "reduce", "ARRAY[1], 0, (s, x) -> s + x, s -> s" }, { "map_from_entries", "ARRAY[ROW('a', 1)]" }, { "map_concat", "MAP(ARRAY['a'], ARRAY[1]), MAP(ARRAY['b'], ARRAY[1])" },
         { "map_filter", "MAP(ARRAY['a'], ARRAY[1]), (k, v) -> true" }, { "transform_keys", "MAP(ARRAY['a'], ARRAY[1]), (k, v) -> k" }, { "transform_values", "MAP(ARRAY['a'], ARRAY[1]), (k, v) -> v" },
         { "min", "1" }, { "max", "1" }, { "approx_percentile", "1, 0.5" }, { "grouping", NULL }, { "fail", NULL }, { "lag", "1" }, { "lead", "1" }, { "try", "1 / 0" }, { "map", "ARRAY['a'], ARRAY[1]" },
-        { "split_to_map", "'a=1', ',', '='" }, { "zip_with", "ARRAY[1], ARRAY[2], (x, y) -> x" }, { "width_bucket", "1, 0, 2, 4" }, { "from_iso8601_timestamp", "'2020-01-01T00:00:00Z'" }, { "last_day_of_month", "DATE '2020-01-01'" }, { "levenshtein_distance", "'a', 'b'" }, { "hamming_distance", "'a', 'b'" },
+        { "split_to_map", "'a=1', ',', '='" }, { "url_extract_parameter", "'http://e/?a=1', 'a'" }, { "zip_with", "ARRAY[1], ARRAY[2], (x, y) -> x" }, { "width_bucket", "1, 0, 2, 4" }, { "from_iso8601_timestamp", "'2020-01-01T00:00:00Z'" }, { "last_day_of_month", "DATE '2020-01-01'" }, { "levenshtein_distance", "'a', 'b'" }, { "hamming_distance", "'a', 'b'" },
     };
 
     for (size_t i = 0; i < COUNT_OF(rows); i++)
