@@ -56,7 +56,7 @@ class Lake:
             CREATE TABLE glue_catalog.n.other (k STRING, c BIGINT, t DECIMAL(20,2)) USING iceberg;
             INSERT INTO glue_catalog.n.other VALUES ('mallory', 999, 99999.99)""")
         self.people = {"root": self.root}
-        self.missing = {}
+        self.missing, self.known = {}, {}
         self.probe()
         self.make_people()
         self.make_bucket_view()
@@ -155,3 +155,9 @@ class Lake:
         q = lambda text: self.server.sql(setting + text)
         return {"rows": q(f"SELECT * FROM {view} ORDER BY k"), "snapshots": q(f"SELECT committed_at, snapshot_id, operation FROM {view}.snapshots ORDER BY committed_at"),
                 "text": q(f"SHOW CREATE TABLE {view}"), "columns": q(f"DESCRIBE TABLE {view}"), "objects": self.objects(view)}
+
+    def before(self, view):
+        """The state that the view has had since it was first looked at."""
+        if view not in self.known:
+            self.known[view] = self.state(view)
+        return self.known[view]

@@ -687,7 +687,7 @@ def test_attack(lake, attack_, who):
     call = lambda: attack_.run(lake, person)
     if attack_.late:
         view, call = attack_.run(lake, person)
-    before = lake.state(view)
+    before = lake.before(view)
     with pytest.raises((psycopg.Error, botocore.exceptions.ClientError, Refused)) as refused:
         call()
     text = words_of(refused.value)
