@@ -592,3 +592,92 @@ def test_hostile_statements(ath, db):
             assert e.response["Error"]["Code"] == "InvalidRequestException", sql
             text = e.response["Error"]["Message"]
         assert "root:" not in text
+
+
+# ---- files beside tables ---------------------------------------------------------------------------------------------------------------------
+
+def put(ath, key, text):
+    ath.s3.put_object(Bucket="results", Key=key, Body=text.encode())
+
+
+def keys(ath, prefix):
+    return [o["Key"] for o in ath.s3.list_objects_v2(Bucket="results", Prefix=prefix).get("Contents", [])]
+
+
+def test_unload(ath, db):
+    import pyarrow.parquet as pq
+    place = f"u{uuid.uuid4().hex[:8]}/"
+    q = ath.ok(f"UNLOAD (SELECT id, name, amount FROM sales WHERE id < ?) TO 's3://results/{place}' WITH (format = 'PARQUET', compression = 'SNAPPY')", db, ExecutionParameters=["3"])
+    assert q["StatementType"] == "DML" and q["SubstatementType"] == "UNLOAD" and ath.results(q["QueryExecutionId"])["UpdateCount"] == 2
+    files = ath.object(q["Statistics"]["DataManifestLocation"]).decode().split()
+    assert [f"s3://results/{k}" for k in keys(ath, place)] == files and len(files) == 1
+    t = pq.read_table(io.BytesIO(ath.object(files[0])))
+    assert t.column_names == ["id", "name", "amount"] and sorted(t["id"].to_pylist()) == [1, 2] and str(t.schema.field("amount").type) == "decimal128(10, 2)"
+    assert "HIVE_PATH_ALREADY_EXISTS" in ath.failed(f"UNLOAD (SELECT 1 AS a) TO 's3://results/{place}' WITH (format = 'PARQUET')", db)["StateChangeReason"]
+    other = f"u{uuid.uuid4().hex[:8]}/"
+    ath.ok(f"UNLOAD (SELECT id FROM sales) TO 's3://results/{other}' WITH (format = 'JSON', compression = 'NONE')", db)
+    assert sorted(json.loads(line)["id"] for line in ath.object(f"s3://results/{keys(ath, other)[0]}").splitlines()) == [1, 2, 3]
+    for bad in ("format = 'ORC'", "format = 'PARQUET', partitioned_by = ARRAY['id']", "format = 'PARQUET', compression = 'LZ4'", "format = 'PARQUET', nonsense = '1'"):
+        assert ath.failed(f"UNLOAD (SELECT id FROM sales) TO 's3://results/{other}x/' WITH ({bad})", db)["StateChangeReason"].startswith("NOT_SUPPORTED")
+    assert keys(ath, other + "x") == []
+
+
+def test_unload_by_rights(ath, db, people, views):
+    user, *_ = people(*READ, WRITE_RESULTS)
+    assert "s3:PutObject" in user.failed("UNLOAD (SELECT 1 AS a) TO 's3://results/private/' WITH (format = 'PARQUET')", db)["StateChangeReason"]
+    where = ath.c.get_table_metadata(CatalogName="AwsDataCatalog", DatabaseName=db, TableName="managed")["TableMetadata"]["Parameters"]["location"]
+    assert "system-managed materialized view" in ath.failed(f"UNLOAD (SELECT 1 AS a) TO '{where}/x/' WITH (format = 'PARQUET')", db)["StateChangeReason"]
+
+
+def test_external_tables(ath, db):
+    place = f"e{uuid.uuid4().hex[:8]}/"
+    put(ath, place + "a.csv", 'id,name\n1,"Alice, the first"\n2,Bob\n')
+    ath.ok(f"""CREATE EXTERNAL TABLE `{db}`.`ext` (`id` string, `name` string COMMENT 'who') ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.OpenCSVSerde'
+               LOCATION 's3://results/{place}' TBLPROPERTIES ('skip.header.line.count'='1')""", db)
+    assert ath.rows("SELECT id, name FROM ext ORDER BY id", db) == [["1", "Alice, the first"], ["2", "Bob"]]
+    t = ath.c.get_table_metadata(CatalogName="AwsDataCatalog", DatabaseName=db, TableName="ext")["TableMetadata"]
+    assert t["Columns"][1] == {"Name": "name", "Type": "string", "Comment": "who"} and t["Parameters"]["skip.header.line.count"] == "1"
+    assert ["ext"] in ath.rows("SHOW TABLES", db)
+    assert "already exists" in ath.failed(f"CREATE EXTERNAL TABLE ext (a string) LOCATION 's3://results/{place}'", db)["StateChangeReason"]
+    ath.ok(f"CREATE EXTERNAL TABLE IF NOT EXISTS ext (a string) LOCATION 's3://results/{place}'", db)
+    ath.ok("DROP TABLE ext", db)
+    assert keys(ath, place) == [place + "a.csv"]                       # the files are not the table's
+
+
+def test_create_table_as(ath, db):
+    place = f"c{uuid.uuid4().hex[:8]}/"
+    q = ath.ok(f"CREATE TABLE made WITH (format = 'PARQUET', external_location = 's3://results/{place}', write_compression = 'ZSTD') AS SELECT id, name, amount FROM sales", db)
+    assert q["SubstatementType"] == "CREATE_TABLE_AS_SELECT" and ath.results(q["QueryExecutionId"])["UpdateCount"] == 3
+    assert ath.object(q["Statistics"]["DataManifestLocation"]).decode().split() == [f"s3://results/{k}" for k in keys(ath, place)]
+    assert ath.rows("SELECT id, amount FROM made WHERE name = 'Bob'", db) == [["2", "20.25"]]
+    ath.ok("CREATE TABLE made2 AS SELECT 1 AS a", db)
+    assert ath.rows("SELECT a FROM made2", db) == [["1"]]
+    lake = f"l{uuid.uuid4().hex[:8]}/"
+    ath.ok(f"CREATE TABLE lake WITH (table_type = 'ICEBERG', is_external = false, location = 's3://results/{lake}') AS SELECT id, name FROM sales", db)
+    assert keys(ath, lake) and ath.rows("SELECT count(*) FROM lake", db) == [["3"]]
+    before = keys(ath, place)
+    for sql in (f"CREATE TABLE made WITH (external_location = 's3://results/{place}y/') AS SELECT 1 AS a", f"CREATE TABLE broken WITH (external_location = 's3://results/{place}z/') AS SELECT id / 0 AS a FROM sales"):
+        ath.failed(sql, db)
+    assert keys(ath, place) == before                                  # what failed leaves nothing
+    for t in ("made", "made2", "lake"):
+        ath.ok(f"DROP TABLE {t}", db)
+    assert keys(ath, lake) == [] and keys(ath, place) == before
+
+
+def test_table_buckets(ath, server):
+    """The first document's catalog: s3tablescatalog/<bucket>, with and without the account."""
+    s3t = boto3.client("s3tables", endpoint_url=server.lake, region_name="us-east-1", aws_access_key_id=server.key, aws_secret_access_key=server.secret)
+    bucket = f"tb-{uuid.uuid4().hex[:10]}"
+    arn = s3t.create_table_bucket(name=bucket)["arn"]
+    s3t.create_namespace(tableBucketARN=arn, namespace=["analytics"])
+    cat = f"s3tablescatalog/{bucket}"
+    ath.ok("CREATE TABLE t (id int, name string) TBLPROPERTIES ('table_type'='ICEBERG')", "analytics", cat)
+    ath.ok("INSERT INTO t VALUES (1, 'a')", "analytics", cat)
+    assert ath.rows("SELECT * FROM t", "analytics", f"{ACCOUNT}:{cat}") == [["1", "a"]]
+    assert ath.rows(f'SELECT name FROM "{cat}"."analytics"."t"') == [["a"]]
+    assert [t["Name"] for t in ath.c.list_table_metadata(CatalogName=cat, DatabaseName="analytics")["TableMetadataList"]] == ["t"]
+    assert [d["Name"] for d in ath.c.list_databases(CatalogName=cat)["DatabaseList"]] == ["analytics"]
+    assert ath.rows("SHOW TABLES", "analytics", cat) == [["t"]]
+    s = ath.failed("SELECT * FROM nowhere", "analytics", cat)
+    assert f"{cat}.analytics.nowhere" in s["StateChangeReason"]
+    assert "not found" in refused(ath.start, "SELECT 1", "analytics", "s3tablescatalog/nothing-here")
