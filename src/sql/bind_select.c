@@ -76,7 +76,7 @@ static Status bind_item(Bind *b, Level *l, const SelectItem *item, SelectItems *
         return BIND_FAIL(b, item->expr->position, "0A000", "a timestamp in a time zone other than UTC cannot be a column; cast it to timestamp, date or varchar");
     if (!item->alias.n && !b->trino && out.expr->kind == EX_SUBQUERY)
         name = bind_auto_name(b, out.expr);
-    if (ty_unknown(&out.expr->type) && !b->spark && out.expr->kind != EX_PARAM)
+    if (ty_unknown(&out.expr->type) && !b->spark && !b->trino && out.expr->kind != EX_PARAM)
         bind_to(b, &out.expr, ty(DT_STRING));
     out.alias = name;
     vec_push(b->a, ret, out);

@@ -65,6 +65,8 @@ def test_dml(q, orders):
     assert q(f"SELECT id, item, qty FROM {orders} ORDER BY id") == [(3, "nut", 11), (9, "new", 7)]
     q(f"INSERT INTO {orders} (id, item) SELECT 10, 'partial'")
     assert q(f"SELECT price FROM {orders} WHERE id = 10") == [(None,)]
+    q(f"INSERT INTO {orders} SELECT 11, NULL, NULL, NULL, NULL")
+    assert q(f"SELECT id FROM {orders} WHERE ts IS NULL ORDER BY id") == [(10,), (11,)]
     refused(q, f"INSERT INTO {orders} (id) VALUES ('x')", "TYPE_MISMATCH", "mismatched column types")
 
 
