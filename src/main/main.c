@@ -14,7 +14,7 @@ static const char usage_text[] =
     "  firn env     [--profile NAME]      shell exports for aws, psql and SDKs: eval \"$(firn env)\"\n"
     "  firn verify  [VIEW...] [--deep]    prove that views hold what was computed\n"
     "  firn config  [KEY]                 every key with value, origin and meaning\n"
-    "  firn version\n"
+    "  firn version [--aws-api]           with every AWS operation that is answered\n"
     "Every command takes --data DIR (default $FIRN_DATA, else ./firn-data).\n"
     "Exit: 0 done; 1 the answer is no or the statement failed; 2 wrong usage or configuration; 3 no server.\n";
 
@@ -109,8 +109,12 @@ static int run_serve(Config *c, Args *args)
     return cmd_serve(c);
 }
 
-static int run_version(Config *c UNUSED, Args *args UNUSED)
+static int run_version(Config *c UNUSED, Args *args)
 {
+    if (args->at < args->n && args_flag(args, "--aws-api")) {
+        print_aws_api();
+        return EXIT_DONE;
+    }
     printf("firn %s (engine %s)\n", FIRN_VERSION, duck_version());
     return EXIT_DONE;
 }

@@ -50,4 +50,6 @@ int cmd_env(Config *c, Args *args);
 int cmd_verify(Config *c, Args *args);
 int cmd_config(Config *c, Args *args);
 
+void print_aws_api(void);                                /* aws_api.c */
+
 #endif

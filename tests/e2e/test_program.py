@@ -10,7 +10,7 @@ import urllib.request
 
 import pytest
 
-from conftest import FIRN, Server
+from conftest import FIRN, ROOT, Server
 
 
 def firn(*args, env=None):
@@ -129,3 +129,8 @@ def test_a_schedule_is_carried_out(tmp_path):
     s.sql("ALTER MATERIALIZED VIEW glue_catalog.x.v DROP SCHEDULE")
     assert "schedule" not in dict(s.sql("SHOW TBLPROPERTIES glue_catalog.x.v"))
     s.stop()
+
+
+def test_the_table_of_aws_operations_is_the_programs_own():
+    text = subprocess.run([str(FIRN), "version", "--aws-api"], capture_output=True, text=True, check=True).stdout
+    assert (ROOT / "docs" / "aws-api-support.md").read_text() == text

@@ -209,7 +209,6 @@ void out_closep(OutFile **f);                                       /* for CLEAN
 #define ATH_DECLARE(name) Status ath_##name(AwsCall *c, Error *err);
 ATH_OPS(ATH_DECLARE)
 #undef ATH_DECLARE
-extern const AwsService ATHENA_SERVICE;
 void ath_error_members(const Error *err, Arena *a, Json *body);
 
 #endif

@@ -9,8 +9,8 @@ static const AwsOp OPS[] = {
     { .name = "BatchGetPreparedStatement", .handler = ath_BatchGetPreparedStatement, .fields = "PreparedStatementNames! [s1-256], WorkGroup! s" },
     { .name = "BatchGetQueryExecution", .handler = ath_BatchGetQueryExecution, .fields = "QueryExecutionIds! [s1-128]1-50" },
     { .name = "CancelCapacityReservation", .handler = ath_CancelCapacityReservation, .fields = "Name! s1-128" },
-    { .name = "CreateCapacityReservation", .handler = ath_CreateCapacityReservation, .fields = "TargetDpus! i4-2147483647, Name! s1-128, Tags [{Tag}]" },
-    { .name = "CreateDataCatalog", .handler = ath_CreateDataCatalog, .fields = "Name! s1-256, Type! e(LAMBDA|GLUE|HIVE|FEDERATED), Description s1-1024, Parameters <s0-51200>, Tags [{Tag}]", .note = "Type GLUE only runs queries" },
+    { .name = "CreateCapacityReservation", .handler = ath_CreateCapacityReservation, .fields = "TargetDpus! i4-2147483647, Name! s1-128, Tags [{Tag}]", .note = "A record: nothing is reserved" },
+    { .name = "CreateDataCatalog", .handler = ath_CreateDataCatalog, .fields = "Name! s1-256, Type! e(LAMBDA|GLUE|HIVE|FEDERATED), Description s1-1024, Parameters <s0-51200>, Tags [{Tag}]", .note = "Type GLUE; the others need connectors" },
     { .name = "CreateNamedQuery", .handler = ath_CreateNamedQuery, .fields = "Name! s1-128, Description s1-1024, Database! s1-255, QueryString! s1-262144, ClientRequestToken s32-128, WorkGroup s" },
     { .name = "CreateNotebook", .handler = NULL, .fields = "WorkGroup! s, Name! s1-255, ClientRequestToken s1-36" },
     { .name = "CreatePreparedStatement", .handler = ath_CreatePreparedStatement, .fields = "StatementName! s1-256, WorkGroup! s, QueryStatement! s1-262144, Description s1-1024" },
@@ -117,7 +117,7 @@ static const AwsCode CODES[] = {
     { "TooManyRequestsException", 400 }, { "SessionAlreadyExistsException", 400 },
 };
 
-const AwsService ATHENA_SERVICE = {
+const AwsService athena_service = {
     .scope = "athena", .title = "Amazon Athena", .protocol = AWS_JSON, .target = "AmazonAthena", .version = "2017-05-18", .message_key = "Message",
     .ops = OPS, .nops = COUNT_OF(OPS), .shapes = SHAPES, .nshapes = COUNT_OF(SHAPES), .codes = CODES, .ncodes = COUNT_OF(CODES),
     .validation = "InvalidRequestException", .error_members = ath_error_members,

@@ -53,7 +53,8 @@ Status athena_open(Service *svc, AwsMount *ret, Error *err)
     pthread_cond_init(&d->work, NULL);
     pthread_cond_init(&d->done, &attr);
     pthread_condattr_destroy(&attr);
-    *ret = (AwsMount){ .service = &ATHENA_SERVICE, .ctx = d, .close = door_close };
+    pool_prune(d);
+    *ret = (AwsMount){ .service = &athena_service, .ctx = d, .close = door_close };
     return OK;
 }
 

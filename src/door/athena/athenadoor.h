@@ -8,6 +8,7 @@
 #include "aws/aws.h"
 #include "service/service.h"
 
+extern const AwsService athena_service;
 NODISCARD Status athena_open(Service *svc, AwsMount *ret, Error *err);
 
 #endif

@@ -172,7 +172,7 @@ static void statements(void **state)
 static void service_is_whole(void **state)
 {
     (void)state;
-    aws_check_service(&ATHENA_SERVICE);
+    aws_check_service(&athena_service);
 }
 
 int main(void)

@@ -135,6 +135,5 @@ void glue_runs_free(struct GlueRuns *r);               /* stops and waits */
 #define GLUE_DECLARE(op) NODISCARD Status glue_##op(AwsCall *c, Error *err);
 GLUE_OPS(GLUE_DECLARE)
 
-extern const AwsService glue_service;
 
 #endif

@@ -9,6 +9,7 @@
 #include "service/service.h"
 #include "jobs/jobs.h"
 
+extern const AwsService glue_service;
 /* jobs NULL: job operations say that jobs are off. */
 NODISCARD Status glue_open(Service *svc, Jobs *jobs, AwsMount *ret, Error *err);
 

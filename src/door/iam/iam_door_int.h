@@ -81,6 +81,5 @@ Status sts_op_GetFederationToken(AwsCall *c, Error *err);
 Status sts_op_GetAccessKeyInfo(AwsCall *c, Error *err);
 Status sts_op_DecodeAuthorizationMessage(AwsCall *c, Error *err);
 
-extern const AwsService iam_service, sts_service;
 
 #endif

@@ -8,6 +8,7 @@
 #include "aws/aws.h"
 #include "service/service.h"
 
+extern const AwsService iam_service, sts_service;
 NODISCARD Status iam_open(Service *svc, AwsMount *ret, Error *err);
 NODISCARD Status sts_open(Service *svc, AwsMount *ret, Error *err);
 

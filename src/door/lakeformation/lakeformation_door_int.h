@@ -7,7 +7,6 @@
 #include "door/lakeformation/lakeformationdoor.h"
 
 static inline Service *door_service(const AwsCall *c) { return c->door; }
-extern const AwsService lakeformation_service;
 
 /* ---- lakeformation_names.c: the API's resources, principals and permissions, there and back --------------------------------- */
 

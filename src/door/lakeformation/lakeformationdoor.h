@@ -8,6 +8,7 @@
 #include "aws/aws.h"
 #include "service/service.h"
 
+extern const AwsService lakeformation_service;
 NODISCARD Status lakeformation_open(Service *svc, AwsMount *ret, Error *err);
 
 #endif

@@ -36,7 +36,7 @@ static const AwsOp ops[] = {
       " startFromHead b, interleaved b, unmask b", .note = "terms, JSON and word patterns; no regular expressions" },
     { .name = "PutMetricFilter", .handler = logs_put_metric_filter, .fields = "logGroupName! s1-512, filterName! s1-512, filterPattern! s0-1024, metricTransformations! [{MetricTransformation}]1-1, applyOnTransformedLogs b,"
       " fieldSelectionCriteria s, emitSystemFieldDimensions [s]", .note = "kept as a record: no metric is written" },
-    { .name = "DeleteMetricFilter", .handler = logs_delete_metric_filter, .fields = "logGroupName! s, filterName! s" },
+    { .name = "DeleteMetricFilter", .handler = logs_delete_metric_filter, .fields = "logGroupName! s1-512, filterName! s" },
     { .name = "DescribeMetricFilters", .handler = logs_describe_metric_filters, .fields = "logGroupName s1-512, filterNamePrefix s1-512, nextToken s1-4096, limit i1-50, metricName s0-255, metricNamespace s0-255" },
     { .name = "TestMetricFilter", .handler = logs_test_metric_filter, .fields = "filterPattern! s0-1024, logEventMessages! [s1-262144]1-50" },
     { .name = "PutResourcePolicy", .handler = logs_put_policy, .fields = "policyName s, policyDocument s1-5120, resourceArn s, expectedRevisionId s", .note = "kept as a record" },
@@ -78,7 +78,7 @@ static const AwsCode codes[] = {
     { "TooManyTagsException", 400 }, { "ValidationException", 400 },
 };
 
-static const AwsService service = {
+const AwsService logs_service_table = {
     .scope = "logs", .title = "Amazon CloudWatch Logs", .protocol = AWS_JSON, .target = "Logs_20140328", .version = "2014-03-28", .message_key = "message",
     .ops = ops, .nops = COUNT_OF(ops), .shapes = shapes, .nshapes = COUNT_OF(shapes), .codes = codes, .ncodes = COUNT_OF(codes), .validation = "InvalidParameterException",
     .code_of = { [E_NOT_FOUND] = "ResourceNotFoundException", [E_EXISTS] = "ResourceAlreadyExistsException", [E_INVALID] = "InvalidParameterException", [E_SYNTAX] = "InvalidParameterException",
@@ -88,7 +88,7 @@ static const AwsService service = {
 
 Status logsdoor_open(Service *svc, AwsMount *ret, Error *err UNUSED)
 {
-    *ret = (AwsMount){ .service = &service, .ctx = svc };
+    *ret = (AwsMount){ .service = &logs_service_table, .ctx = svc };
     return OK;
 }
 

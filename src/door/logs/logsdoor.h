@@ -8,6 +8,7 @@
 #include "aws/aws.h"
 #include "service/service.h"
 
+extern const AwsService logs_service_table;
 NODISCARD Status logsdoor_open(Service *svc, AwsMount *ret, Error *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include "aws/aws.h"
 #include "service/service.h"
 
+extern const AwsService s3tables_service;
 NODISCARD Status s3tables_open(Service *svc, AwsMount *ret, Error *err);
 
 #endif
