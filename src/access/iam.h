@@ -22,8 +22,9 @@ typedef struct IamAsk {
     Str resource_policy_2;            /* of what holds it (the table bucket of a table); empty: none */
     const Props *context;             /* keys beyond the principal's own; NULL: none */
 } IamAsk;
-/* How it was decided: explicit deny anywhere > boundary, session policy and identity all needed > allow by a resource policy that names the principal. */
-typedef struct IamDecision { int allowed, explicit_deny; const char *by; Str policy, sid; int statement; } IamDecision;      /* by: "identity-based policy", "permissions boundary" … */
+/* How it was decided: explicit deny anywhere > boundary, session policy and identity all needed > allow by a resource policy that names the principal.
+ * within_limits: boundary and session policies would allow it. */
+typedef struct IamDecision { int allowed, explicit_deny; const char *by; Str policy, sid; int statement, within_limits; } IamDecision;      /* by: "identity-based policy", "permissions boundary" … */
 NODISCARD Status iam_decide(Access *x, Arena *a, const Principal *p, const IamAsk *ask, IamDecision *ret, Error *err);
 /* What given policies would answer (the simulators): identity policies, and a boundary when its list is not empty. missing: context keys that were named, not given. */
 typedef struct IamSimulation { StrVec identity, identity_ids, boundary; Str caller; IamAsk ask; } IamSimulation;

@@ -159,6 +159,7 @@ static void conclude(Decide *d, PolicyNamed named, bool identity, bool boundary,
         silent(d, "permissions boundary");
     else if (!session)
         silent(d, "session policy");
+    d->d.within_limits = limits;
 }
 
 static Status decide(Decide *d, Error *err)

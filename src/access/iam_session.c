@@ -116,6 +116,12 @@ static Status trust_locked(Assume *s, const char *action, PolicyAnswer *ret, Pol
     return OK;
 }
 
+/* Policies said so, not that the caller is gone. */
+static bool by_policies(const char *by)
+{
+    return strcmp(by, "identity-based policy") == 0 || strcmp(by, "permissions boundary") == 0 || strcmp(by, "session policy") == 0;
+}
+
 static Status may(Assume *s, const char *action, Error *err)
 {
     PolicyAnswer answer;
@@ -132,8 +138,8 @@ static Status may(Assume *s, const char *action, Error *err)
     if (!s->by)
         return OK;
     TRY(iam_decide(s->x, s->a, s->by, &own, &d, err));
-    bool enough = d.allowed || (m.named >= NAMED_ROLE && !d.explicit_deny && strcmp(d.by, "identity-based policy") == 0);
-    return enough ? OK : refuse(s, action, err);
+    bool named = m.named == NAMED_ITSELF ? by_policies(d.by) : m.named == NAMED_ROLE && d.within_limits;
+    return d.allowed || (named && !d.explicit_deny) ? OK : refuse(s, action, err);
 }
 
 static Status may_all(Assume *s, Error *err)

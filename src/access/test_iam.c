@@ -235,6 +235,19 @@ static void test_trust(void **state)
     assert_status(iam_pass_role(e->x, e->a, &bare, service, "glue.amazonaws.com", &e->err), E_DENIED);
 }
 
+static void test_role_chains(void **state)
+{
+    Env *e = *state;
+    CatKey k;
+    Str first = role(e, "first", NULL, ANY_TRUST), second = role(e, "second", NULL, DOC("{\"Effect\":\"Allow\",\"Principal\":{\"AWS\":\"arn:aws:iam::" ACCOUNT ":role/first\"},\"Action\":\"sts:AssumeRole\"}"));
+    Principal free_ = take(e, first, NULL, &k), bound = take(e, first, DOC(ALLOW("s3:*", "*")), &k);
+
+    assert_ok(assume_as(e, &free_, second), &e->err);
+    assert_status(assume_as(e, &bound, second), E_DENIED);             /* its session policy does not allow it */
+    json_set(e->a, free_.session, "expires_ms", json_int(e->a, 1));
+    assert_status(assume_as(e, &free_, second), E_DENIED);
+}
+
 static void test_tokens(void **state)
 {
     Env *e = *state;
@@ -387,7 +400,7 @@ static void test_cost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(test_identity_policies), T(test_boundary), T(test_resource_policies), T(test_sessions), T(test_role_that_goes), T(test_trust), T(test_tokens),
+        T(test_identity_policies), T(test_boundary), T(test_resource_policies), T(test_sessions), T(test_role_that_goes), T(test_trust), T(test_role_chains), T(test_tokens),
         T(test_keys_take_effect_at_once), T(test_vended_keys_carry_the_session), T(test_words_of_a_refusal), T(test_managed_policies_parse), T(test_cost), T(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
