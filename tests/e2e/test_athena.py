@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import sqlite3
 import threading
 import time
 import uuid
@@ -359,6 +360,31 @@ def test_restart(fresh):
     assert a.c.get_query_execution(QueryExecutionId=running)["QueryExecution"]["Status"]["State"] == "CANCELLED"
 
 
+def test_history_ends(fresh):
+    """Executions older than 45 days are forgotten."""
+    a = Athena(fresh)
+    a.s3.create_bucket(Bucket="results")
+    recent = a.ok("SELECT 1", ClientRequestToken="t" * 32)["QueryExecutionId"]
+    fresh.stop()
+    with sqlite3.connect(fresh.data / "catalog.db") as c:
+        (text,) = c.execute("SELECT value FROM doc WHERE kind = 'athena.query'").fetchone()
+        for qid, days in (("11111111-old", 46), ("22222222-new", 44)):
+            ms = int((time.time() - days * 86400) * 1000)
+            record = dict(json.loads(text), Id=qid, SubmittedMs=ms, TokenKey=qid, ReuseKey=qid)
+            c.execute("INSERT INTO doc VALUES ('athena.query', ?, ?)", (qid, json.dumps(record)))
+            c.execute("INSERT INTO doc VALUES ('athena.index', ?, ?)", (f"primary/{2**63 - 1 - ms:016x}/{qid}", json.dumps({"id": qid, "ms": ms})))
+            c.execute("INSERT INTO doc VALUES ('athena.token', ?, ?)", (qid, json.dumps({"id": qid, "of": "x"})))
+            c.execute("INSERT INTO doc VALUES ('athena.reuse', ?, ?)", (qid, json.dumps({"id": qid, "ms": ms})))
+    fresh.start()
+    a = Athena(fresh)
+    assert a.c.list_query_executions()["QueryExecutionIds"] == [recent, "22222222-new"]
+    refused(a.c.get_query_execution, QueryExecutionId="11111111-old")
+    fresh.stop()
+    with sqlite3.connect(fresh.data / "catalog.db") as c:
+        assert c.execute("SELECT count(*) FROM doc WHERE key LIKE '%11111111-old%'").fetchone() == (0,)
+    fresh.start()
+
+
 def test_results_used_again(ath, db, server):
     server.sql(f"CREATE TABLE glue_catalog.{db}.again (i INT) USING iceberg; INSERT INTO glue_catalog.{db}.again VALUES (1)")
     reuse = {"ResultReuseConfiguration": {"ResultReuseByAgeConfiguration": {"Enabled": True, "MaxAgeInMinutes": 60}}}
@@ -371,6 +397,49 @@ def test_results_used_again(ath, db, server):
     assert ath.rows("SELECT count(*) FROM again", db) == [["2"]]
     server.sql(f"DROP TABLE glue_catalog.{db}.again")
     assert ath.run("SELECT count(*) FROM again", db, **reuse)["Status"]["State"] == "FAILED"
+
+
+def test_results_are_not_used_by_who_lost_the_right(ath, db, people):
+    user, name, _ = people(*READ, WRITE_RESULTS)
+    reuse = {"ResultReuseConfiguration": {"ResultReuseByAgeConfiguration": {"Enabled": True}}}
+    user.ok("SELECT max(id) FROM sales", db, **reuse)
+    assert user.ok("SELECT max(id) FROM sales", db, **reuse)["Statistics"]["ResultReuseInformation"]["ReusedPreviousResult"]
+    assert not ath.ok("SELECT max(id) FROM sales", db, **reuse)["Statistics"]["ResultReuseInformation"]["ReusedPreviousResult"]
+    doc = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": ["athena:*", "s3:*"], "Resource": "*"}]}
+    people.iam.put_user_policy(UserName=name, PolicyName="p", PolicyDocument=json.dumps(doc))
+    assert user.run("SELECT max(id) FROM sales", db, **reuse)["Status"]["State"] == "FAILED"
+
+
+def test_long_cells_and_many_rows(ath, db):
+    q = ath.ok("SELECT n, lpad(CAST(n AS varchar), 300000, '\"') AS s FROM UNNEST(SEQUENCE(1, 20)) AS x(n) ORDER BY n", db)
+    seen, token = [], None
+    while True:
+        r = ath.results(q["QueryExecutionId"], **({"NextToken": token} if token else {}))
+        seen += [[d["VarCharValue"] for d in row["Data"]] for row in r["ResultSet"]["Rows"]]
+        token = r.get("NextToken")
+        if not token:
+            break
+    assert [s[0] for s in seen[1:]] == [str(i) for i in range(1, 21)] and all(len(s[1]) == 300000 and s[1].endswith('"' + s[0]) for s in seen[1:])
+    q = ath.ok("SELECT n FROM UNNEST(SEQUENCE(1, 10000)) AS x(n)", db)
+    first = ath.results(q["QueryExecutionId"])
+    assert len(first["ResultSet"]["Rows"]) == 1000 and "NextToken" in first
+    assert ath.object(q["ResultConfiguration"]["OutputLocation"]).count(b"\n") == 10001
+
+
+def test_many_at_once(ath, db):
+    answers, problems = [], []
+
+    def work(i):
+        try:
+            for k in range(8):
+                answers.append(ath.rows(f"SELECT count(*) + {i * 100 + k} FROM sales", db) == [[str(3 + i * 100 + k)]])
+        except Exception as e:
+            problems.append(e)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not problems and len(answers) == 64 and all(answers)
 
 
 # ---- metadata ------------------------------------------------------------------------------------------------------------------------
