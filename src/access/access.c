@@ -249,6 +249,7 @@ Status access_check(Access *x, Arena *a, const Principal *p, const Ask *ask, Err
     CatRelation r = {0};
     bool known = false;
 
+    TRY(iam_root_key(x, p, err));
     if (p->scope)
         TRY(scope_check(a, p, ask, err));
     TRY(subject(x, a, ask, &r, &known, err));

@@ -247,3 +247,16 @@ Status iam_key_is_active(Access *x, Str id, bool *ret, Error *err)
     *ret = *known == '1';
     return OK;
 }
+
+Status iam_root_key(Access *x, const Principal *p, Error *err)
+{
+    bool active = true;
+
+    if (p->kind != PR_ROOT || !p->key_id.n || p->session || p->scope)
+        return OK;
+    pthread_mutex_lock(&x->iam->lock);
+    Status s = iam_key_is_active(x, p->key_id, &active, err);
+    pthread_mutex_unlock(&x->iam->lock);
+    TRY(s);
+    return active ? OK : FAIL(err, E_DENIED, "User: " STR_FMT " is not authorized: the access key is not active", STR_ARG(p->arn));
+}

@@ -49,6 +49,8 @@ NODISCARD Status iam_entity(Access *x, IamKind kind, Str name, Entity **ret, Err
 NODISCARD Status iam_managed_policy(Access *x, Str arn, Policy **ret, Error *err);              /* NULL: there is none */
 NODISCARD Status iam_text_policy(Access *x, Str text, PolicyKind kind, Policy **ret, Error *err);
 NODISCARD Status iam_key_is_active(Access *x, Str id, bool *ret, Error *err);
+/* Takes the lock. The root is judged by no policy, but what was opened with a key of it ends with the key. E_DENIED. */
+NODISCARD Status iam_root_key(Access *x, const Principal *p, Error *err);
 Str iam_name_of(Str arn);                                              /* the last part of a path */
 
 /* ---- iam_context.c */

@@ -259,6 +259,11 @@ def test_assume_role_conditions(server, iam, sts):
     iam.delete_user(UserName="assumer")
     mine = client(server, "sts", user(iam, "assumer"))
     assert code(mine.assume_role, RoleArn=plain, RoleSessionName="x1")[0] == "AccessDenied"
+    iam.update_assume_role_policy(RoleName="plain", PolicyDocument=trust({"AWS": f"arn:aws:iam::{ACCOUNT}:user/assumer"}))
+    mine.assume_role(RoleArn=plain, RoleSessionName="x1")
+    iam.update_user(UserName="assumer", NewUserName="renamed", NewPath="/team/")
+    assert mine.get_caller_identity()["Arn"] == f"arn:aws:iam::{ACCOUNT}:user/team/renamed"
+    mine.assume_role(RoleArn=plain, RoleSessionName="x1")
     # only a service may take this one
     iam.create_role(RoleName="forglue", AssumeRolePolicyDocument=trust({"Service": "glue.amazonaws.com"}))
     assert code(sts.assume_role, RoleArn=f"arn:aws:iam::{ACCOUNT}:role/forglue", RoleSessionName="x1")[0] == "AccessDenied"
@@ -288,6 +293,16 @@ def test_boundary(tables, iam):
     assert "because no permissions boundary allows the s3:GetObject action" in m
     iam.delete_user_permissions_boundary(UserName="bounded")
     s3.get_object(Bucket="acl-bucket", Key="closed/b")
+
+
+def test_a_second_root_key_that_is_deactivated(tables, iam):
+    key = iam.create_access_key()["AccessKey"]
+    with connect(tables, key) as c:
+        c.execute("SELECT count(*) FROM glue_catalog.acl.orders", prepare=False)
+        iam.update_access_key(AccessKeyId=key["AccessKeyId"], Status="Inactive")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="not active"):
+            c.execute("SELECT count(*) FROM glue_catalog.acl.orders", prepare=False)
+    iam.delete_access_key(AccessKeyId=key["AccessKeyId"])
 
 
 def test_groups_and_managed_policies(tables, iam):

@@ -88,13 +88,46 @@ static Status rename_entity(AwsCall *c, IamKind kind, Json *record, Str new_name
     return iam_delete(c->access, kind, old, err);
 }
 
+static Str replaced(AwsCall *c, Str text, Str from, Str to)
+{
+    StrBuf b = sb_new(c->a);
+    for (ptrdiff_t at; (at = str_find(text, from)) >= 0; text = str_from(text, (size_t)at + from.n)) {
+        sb_add(&b, str_sub(text, 0, (size_t)at));
+        sb_add(&b, to);
+    }
+    sb_add(&b, text);
+    return sb_str(&b);
+}
+
+/* Trust policies name a user by what it is, not by what it was called: they follow. */
+static Status follow_trust(AwsCall *c, Str old, Str arn, Error *err)
+{
+    Json *roles;
+    Str from = str_fmt(c->a, "\"" STR_FMT "\"", STR_ARG(old)), to = str_fmt(c->a, "\"" STR_FMT "\"", STR_ARG(arn));
+
+    TRY(iam_list(c->access, c->a, IAM_ROLE, (Str){0}, &roles, err));
+    for (size_t i = 0; i < json_len(roles); i++) {
+        Json *role = json_at(roles, i), *ids = json_get(role, "TrustIds"), *id = json_get_s(ids, old);
+        if (!id)
+            continue;
+        json_set(c->a, role, "AssumeRolePolicyDocument", json_str(c->a, replaced(c, json_get_str(role, "AssumeRolePolicyDocument", (Str){0}), from, to)));
+        (void)!json_del(ids, old);
+        json_set_s(c->a, ids, arn, id);
+        TRY(door_save(c, IAM_ROLE, role, err));
+    }
+    return OK;
+}
+
 IAM_OP(UpdateUser)
 {
     Json *record;
 
     TRY(door_entity(c, IAM_USER, &record, err));
+    Str old = json_get_str(record, "Arn", (Str){0});
     TRY(rename_entity(c, IAM_USER, record, aws_str(c, "NewUserName"), err));
-    return move_keys(c, record, json_get_str(record, "Arn", (Str){0}), err);
+    Str arn = json_get_str(record, "Arn", (Str){0});
+    TRY(move_keys(c, record, arn, err));
+    return str_eq(old, arn) ? OK : follow_trust(c, old, arn, err);
 }
 
 IAM_OP(DeleteUser)
