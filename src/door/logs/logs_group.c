@@ -222,22 +222,33 @@ HANDLER(logs_disassociate_key) { return set_key(c, "logs:DisassociateKmsKey", (S
 
 /* ---- tags ---------------------------------------------------------------------------------------------------------------- */
 
-static Status add_tags(AwsCall *c, LogGroup *g, Error *err)
+/* What has tags: a log group, or a destination. */
+typedef struct Tagged { LogGroup group; Json *destination; Props tags; } Tagged;
+
+static Status save_tags(AwsCall *c, Tagged *t, Error *err)
+{
+    if (t->tags.n > TAGS_MAX)
+        return AWS_FAIL(err, E_LIMIT, "TooManyTagsException", "a resource has at most %d tags", TAGS_MAX);
+    if (t->destination)
+        return logs_destination_retag(c, t->destination, &t->tags, err);
+    t->group.tags = t->tags;
+    return save(c, &t->group, err);
+}
+
+static Status add_tags(AwsCall *c, Tagged *t, Error *err)
 {
     Props more = tags_of(c, aws_get(c, "tags"));
 
     for vec_each(KeyValue, kv, &more)
-        props_set(c->a, &g->tags, kv->key, kv->value);
-    if (g->tags.n > TAGS_MAX)
-        return AWS_FAIL(err, E_LIMIT, "TooManyTagsException", "a log group has at most %d tags", TAGS_MAX);
-    return save(c, g, err);
+        props_set(c->a, &t->tags, kv->key, kv->value);
+    return save_tags(c, t, err);
 }
 
-static Status remove_tags(AwsCall *c, LogGroup *g, const Json *keys, Error *err)
+static Status remove_tags(AwsCall *c, Tagged *t, const Json *keys, Error *err)
 {
     for (size_t i = 0; i < json_len(keys); i++)
-        props_del(&g->tags, json_at(keys, i)->string);
-    return save(c, g, err);
+        props_del(&t->tags, json_at(keys, i)->string);
+    return save_tags(c, t, err);
 }
 
 static Status put_tags(AwsCall *c, const Props *tags)
@@ -249,57 +260,69 @@ static Status put_tags(AwsCall *c, const Props *tags)
     return OK;
 }
 
+static Status open_group(AwsCall *c, const char *action, Tagged *t, Error *err)
+{
+    TRY(open_named(c, action, &t->group, err));
+    t->tags = t->group.tags;
+    return OK;
+}
+
 HANDLER(logs_tag_group)
 {
-    LogGroup g;
-    TRY(open_named(c, "logs:TagLogGroup", &g, err));
-    return add_tags(c, &g, err);
+    Tagged t = {0};
+    TRY(open_group(c, "logs:TagLogGroup", &t, err));
+    return add_tags(c, &t, err);
 }
 
 HANDLER(logs_untag_group)
 {
-    LogGroup g;
-    TRY(open_named(c, "logs:UntagLogGroup", &g, err));
-    return remove_tags(c, &g, aws_get(c, "tags"), err);
+    Tagged t = {0};
+    TRY(open_group(c, "logs:UntagLogGroup", &t, err));
+    return remove_tags(c, &t, aws_get(c, "tags"), err);
 }
 
 HANDLER(logs_tags_of_group)
 {
-    LogGroup g;
-    TRY(open_named(c, "logs:ListTagsLogGroup", &g, err));
-    return put_tags(c, &g.tags);
+    Tagged t = {0};
+    TRY(open_group(c, "logs:ListTagsLogGroup", &t, err));
+    return put_tags(c, &t.tags);
 }
 
-/* arn:aws:logs:…:log-group:NAME with or without ":*" */
-static Status open_resource(AwsCall *c, const char *action, LogGroup *ret, Error *err)
+/* arn:aws:logs:…:log-group:NAME with or without ":*", or …:destination:NAME */
+static Status open_resource(AwsCall *c, const char *action, Tagged *t, Error *err)
 {
+    const Str group = S(":log-group:"), destination = S(":destination:");
     Str arn = aws_str(c, "resourceArn");
 
     if (str_ends(arn, S(":*")))
         arn = str_sub(arn, 0, arn.n - 2);
-    ptrdiff_t at = str_find(arn, S(":log-group:"));
-    if (!str_starts(arn, S("arn:aws:logs:")) || at < 0)
-        return LOGS_BAD(err, "only log groups have tags here: '" STR_FMT "' is not the ARN of one", STR_ARG(aws_str(c, "resourceArn")));
-    return open_for(c, action, str_from(arn, (size_t)at + strlen(":log-group:")), ret, err);
+    ptrdiff_t g = str_find(arn, group), d = str_find(arn, destination);
+    if (!str_starts(arn, S("arn:aws:logs:")) || (g < 0 && d < 0))
+        return LOGS_BAD(err, "log groups and destinations have tags: '" STR_FMT "' is not the ARN of one", STR_ARG(aws_str(c, "resourceArn")));
+    if (g < 0)
+        return logs_destination_tags(c, action, str_from(arn, (size_t)d + destination.n), &t->destination, &t->tags, err);
+    TRY(open_for(c, action, str_from(arn, (size_t)g + group.n), &t->group, err));
+    t->tags = t->group.tags;
+    return OK;
 }
 
 HANDLER(logs_tag_resource)
 {
-    LogGroup g;
-    TRY(open_resource(c, "logs:TagResource", &g, err));
-    return add_tags(c, &g, err);
+    Tagged t = {0};
+    TRY(open_resource(c, "logs:TagResource", &t, err));
+    return add_tags(c, &t, err);
 }
 
 HANDLER(logs_untag_resource)
 {
-    LogGroup g;
-    TRY(open_resource(c, "logs:UntagResource", &g, err));
-    return remove_tags(c, &g, aws_get(c, "tagKeys"), err);
+    Tagged t = {0};
+    TRY(open_resource(c, "logs:UntagResource", &t, err));
+    return remove_tags(c, &t, aws_get(c, "tagKeys"), err);
 }
 
 HANDLER(logs_tags_of_resource)
 {
-    LogGroup g;
-    TRY(open_resource(c, "logs:ListTagsForResource", &g, err));
-    return put_tags(c, &g.tags);
+    Tagged t = {0};
+    TRY(open_resource(c, "logs:ListTagsForResource", &t, err));
+    return put_tags(c, &t.tags);
 }

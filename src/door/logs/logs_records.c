@@ -192,14 +192,40 @@ HANDLER(logs_put_destination)
     copy(c, o, "roleArn");
     json_set(c->a, o, "arn", json_str(c->a, destination_arn(c, name)));
     json_set(c->a, o, "creationTime", json_int(c->a, clock_ms()));
+    copy(c, o, "tags");
     if (load(c, DESTINATIONS, name, &old, &absent) == OK) {
-        json_set(c->a, o, "creationTime", json_get(old, "creationTime"));
-        if (json_get(old, "accessPolicy"))
-            json_set(c->a, o, "accessPolicy", json_get(old, "accessPolicy"));
+        static const char *const stay[] = { "creationTime", "accessPolicy", "tags" };
+        for (size_t i = 0; i < COUNT_OF(stay); i++)
+            if (json_get(old, stay[i]))
+                json_set(c->a, o, stay[i], json_get(old, stay[i]));
     }
     TRY(save(c, DESTINATIONS, name, o, err));
+    json_del(o, S("tags"));
     aws_put(c, "destination", o);
     return OK;
+}
+
+Status logs_destination_tags(AwsCall *c, const char *action, Str name, Json **destination, Props *tags, Error *err)
+{
+    const Json *map;
+
+    TRY(aws_allow(c, action, destination_arn(c, name), NULL, err));
+    if (load(c, DESTINATIONS, name, destination, err) != OK)
+        return AWS_FAIL(err, E_NOT_FOUND, "ResourceNotFoundException", "The specified destination does not exist.");
+    map = json_get(*destination, "tags");
+    for (size_t i = 0; i < json_len(map); i++)
+        props_set(c->a, tags, map->object.p[i].key, map->object.p[i].value->string);
+    return OK;
+}
+
+Status logs_destination_retag(AwsCall *c, Json *destination, const Props *tags, Error *err)
+{
+    Json *map = json_object(c->a);
+
+    for vec_each(KeyValue, kv, tags)
+        json_set_s(c->a, map, kv->key, json_str(c->a, kv->value));
+    json_set(c->a, destination, "tags", map);
+    return save(c, DESTINATIONS, json_get_str(destination, "destinationName", (Str){0}), destination, err);
 }
 
 static Status open_destination(AwsCall *c, const char *action, Json **ret, Error *err)
@@ -230,7 +256,10 @@ HANDLER(logs_delete_destination)
 HANDLER(logs_describe_destinations)
 {
     TRY(aws_allow(c, "logs:DescribeDestinations", destination_arn(c, S("*")), NULL, err));
-    return describe(c, DESTINATIONS, aws_str(c, "DestinationNamePrefix"), "destinations", err);
+    TRY(describe(c, DESTINATIONS, aws_str(c, "DestinationNamePrefix"), "destinations", err));
+    for (size_t i = 0; i < json_len(json_get(c->out, "destinations")); i++)
+        json_del(json_at(json_get(c->out, "destinations"), i), S("tags"));
+    return OK;
 }
 
 HANDLER(logs_describe_subscriptions)

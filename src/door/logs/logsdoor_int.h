@@ -25,6 +25,10 @@ NODISCARD Status logs_group_named(AwsCall *c, Str *ret, Error *err);
 NODISCARD Status logs_check_group_name(Str name, const char *field, Error *err);
 NODISCARD Status logs_check_stream_name(Str name, Error *err);
 
+/* Tags of a destination: read with its record, and written back into it. */
+NODISCARD Status logs_destination_tags(AwsCall *c, const char *action, Str name, Json **destination, Props *tags, Error *err);
+NODISCARD Status logs_destination_retag(AwsCall *c, Json *destination, const Props *tags, Error *err);
+
 #define HANDLER(name) Status name(AwsCall *c, Error *err)
 HANDLER(logs_create_group);
 HANDLER(logs_delete_group);
