@@ -19,9 +19,11 @@ Status door_locked(AwsCall *c, AwsHandler body, Error *err);
     static Status name##_body(AwsCall *c, Error *err)
 
 #define OP(name, fields) Status iam_op_##name(AwsCall *c, Error *err);
+#define RECORD(name, fields) Status iam_op_##name(AwsCall *c, Error *err);
 #define NONE(name, why)
 #include "door/iam/iam_ops.h"
 #undef OP
+#undef RECORD
 #undef NONE
 
 typedef struct EntityName { const char *title, *name, *id, *arn, *prefix; } EntityName;      /* "User", "UserName", "UserId", "user", "AIDA" */

@@ -6,9 +6,11 @@
 
 static const AwsOp iam_ops[] = {
 #define OP(op, text) { .name = #op, .handler = iam_op_##op, .fields = text },
+#define RECORD(op, text) { .name = #op, .handler = iam_op_##op, .fields = text, .note = "a record: nothing signs in with it" },
 #define NONE(op, why) { .name = #op, .fields = "", .note = why },
 #include "door/iam/iam_ops.h"
 #undef OP
+#undef RECORD
 #undef NONE
 };
 
