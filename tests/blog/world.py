@@ -10,6 +10,9 @@ import subprocess
 import sys
 import time
 
+import boto3
+import psycopg
+
 from conftest import FIRN, ROOT, Server
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -111,6 +114,11 @@ class World:
             raise Failed(f"{command}\n{r.stdout}{r.stderr}")
         return r.stdout
 
+    def boto(self, service):
+        """cm-user's boto3, for what is asked again and again."""
+        return boto3.client(service, endpoint_url=self.server.lake, region_name=REGION, aws_access_key_id=self.me["AWS_ACCESS_KEY_ID"],
+                            aws_secret_access_key=self.me["AWS_SECRET_ACCESS_KEY"], aws_session_token=self.me["AWS_SESSION_TOKEN"])
+
     def json(self, command):
         return json.loads(self.shell(command))
 
@@ -129,11 +137,12 @@ class World:
         """Runs to its end; the execution and, where it succeeded, its rows with the header."""
         run = self.json("aws athena start-query-execution --work-group primary --query-execution-context Catalog=s3tablescatalog/${TABLE_BUCKET},Database=analytics "
                         f"--result-configuration OutputLocation=s3://${{BUCKET}}/athena-results/ --query-string \"{sql}\"")["QueryExecutionId"]
-        for _ in range(200):
-            q = self.json(f"aws athena get-query-execution --query-execution-id {run}")["QueryExecution"]
+        athena = self.boto("athena")
+        for _ in range(600):
+            q = athena.get_query_execution(QueryExecutionId=run)["QueryExecution"]
             if q["Status"]["State"] not in ("QUEUED", "RUNNING"):
                 break
-            time.sleep(0.1)
+            time.sleep(0.05)
         rows = None
         if q["Status"]["State"] == "SUCCEEDED" and sql.upper().startswith("SELECT"):
             rows = [[d.get("VarCharValue") for d in r["Data"]] for r in self.json(f"aws athena get-query-results --query-execution-id {run}")["ResultSet"]["Rows"]]
@@ -178,8 +187,9 @@ class Runner:
 
 
 class Sql(Runner):
-    """firn sql --as the job's role."""
+    """firn sql --as the job's role; what is timed by a connection of the same kind, so that the client's own start does not count."""
     spark = False
+    timed = ("CREATE MATERIALIZED", "CREATE MANAGED", "REFRESH")
 
     def __init__(self, world):
         super().__init__(world)
@@ -193,6 +203,8 @@ class Sql(Runner):
             text = f"INSERT INTO {text[1]} {text[2]}"
         if text.startswith("SET "):                                                  # each statement has a session of its own
             self.conf.update([text[4:].split("=", 1)])
+        if text.startswith(self.timed):
+            return self.connected(text)
         args = [str(FIRN), "sql", "--data", str(self.world.server.data), "--as", JOB_ROLE, "--format", "json"]
         for k, v in self.conf.items():
             args += ["--conf", f"{k}={v}"]
@@ -202,6 +214,17 @@ class Sql(Runner):
         if r.returncode:
             return Outcome(error=r.stderr, seconds=seconds)
         return Outcome([json.loads(line) for line in r.stdout.splitlines()], seconds=seconds)
+
+
+    def connected(self, text):
+        options = " ".join(f"-c {k}={v}" for k, v in (self.conf | {"firn.role": JOB_ROLE}).items())
+        with self.world.server.connect(options=options) as c:
+            start = time.monotonic()
+            try:
+                c.execute(text, prepare=False)
+            except psycopg.Error as e:
+                return Outcome(error=str(e), seconds=time.monotonic() - start)
+            return Outcome([], seconds=time.monotonic() - start)
 
 
 class Job(Runner):
@@ -222,19 +245,21 @@ class Job(Runner):
         return {s: Outcome(a.get("rows"), a.get("error"), a["elapsed_sec"]) for s, a in answers.items()}
 
     def wait(self, run):
-        for _ in range(600):
-            state = self.world.json(f"aws glue get-job-run --job-name $BUCKET --run-id {run}")["JobRun"]
+        glue = self.world.boto("glue")
+        for _ in range(1200):
+            state = glue.get_job_run(JobName=JOB, RunId=run)["JobRun"]
             if state["JobRunState"] not in ("STARTING", "RUNNING", "STOPPING", "WAITING"):
                 return state
-            time.sleep(1)
+            time.sleep(0.5)
         raise AssertionError(f"the job does not end: {state}")
 
     def log(self, group, run):
+        logs = self.world.boto("logs")
         try:
-            text = self.world.shell(f"aws logs get-log-events --log-group-name {group} --log-stream-name {run} --start-from-head --query 'events[].message' --output json")
-        except Failed as e:
+            events = logs.get_log_events(logGroupName=group, logStreamName=run, startFromHead=True)["events"]
+        except logs.exceptions.ResourceNotFoundException as e:
             return [str(e)]
-        return [line for m in json.loads(text) for line in m.splitlines()]
+        return [line for e in events for line in e["message"].splitlines()]
 
 
 class Session(Runner):

@@ -126,6 +126,8 @@ def test_schedules_and_properties(spark, views):
     assert properties(spark, views, "managed")["blog.note"] == "updated-by-owner" and spark.sql(f"SELECT count(*) FROM {v}.snapshots") == before
     spark.sql(f"ALTER TABLE {v} UNSET TBLPROPERTIES ('blog.note')")
     assert "blog.note" not in properties(spark, views, "managed")
+    spark.sql(f"COMMENT ON TABLE {v} IS 'orders by customer'")
+    assert properties(spark, views, "managed")["comment"] == "orders by customer"
     why = spark.fails(f"ALTER MATERIALIZED VIEW {v} ADD SCHEDULE REFRESH EVERY 1 MINUTE")
     assert "AnalysisException" in why and "below the minimum of 600 seconds" in why and "SQLSTATE" in why
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.firn.spark
 
+import java.lang.ref.WeakReference
 import java.net.URI
 import java.sql.{Connection, SQLException, Statement}
 import java.util.{Properties, WeakHashMap}
@@ -20,10 +21,11 @@ private[spark] case class FirnAddress(host: String, port: Int, tls: Boolean)
  *
  * Who one is there: the access key that the session has for AWS.  A connection belongs to one state of the session's settings, which go along when it is opened,
  * and is used again while they stay as they are; each is used by one statement at a time. */
-private[spark] class FirnClient(session: SparkSession) extends Logging {
+private[spark] class FirnClient(owner: WeakReference[SparkSession]) extends Logging {
   private case class Login(address: FirnAddress, user: String, password: String, settings: Map[String, String])
   private val idle = new ConcurrentLinkedDeque[(Login, Connection)]
-  private val catalogs = new FirnCatalogs(session)
+  private def session: SparkSession = owner.get
+  private def catalogs = new FirnCatalogs(session)
 
   /** Rows of the statement, cell by cell as text; booleans as "t" and "f". */
   def run(sql: String): Seq[Seq[String]] = {
@@ -138,9 +140,10 @@ private[spark] object FirnClient {
   private val passedOn = Seq("spark.sql.mv.", "spark.sql.materializedView", "spark.sql.optimizer.answerQueriesWithMVs", "spark.sql.optimizer.incrementalMVRefresh",
     "spark.sql.session.timeZone", "spark.sql.caseSensitive")
 
+  /** A client does not hold its session, so that both go when nobody else has it. */
   private val clients = new WeakHashMap[SparkSession, FirnClient]
 
-  def of(session: SparkSession): FirnClient = clients.synchronized(clients.computeIfAbsent(session, new FirnClient(_)))
+  def of(session: SparkSession): FirnClient = clients.synchronized(clients.computeIfAbsent(session, s => new FirnClient(new WeakReference(s))))
 
   private def conf(session: SparkSession, key: String, environment: String*): Option[String] =
     Option(session.sessionState.conf.getConfString(key, null)).orElse(environment.flatMap(e => Option(System.getenv(e))).headOption).map(_.trim).filter(_.nonEmpty)

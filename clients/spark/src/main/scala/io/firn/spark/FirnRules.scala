@@ -13,7 +13,7 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation
 /** What Spark's own statements do with a materialized view of firn's.
  *
  * Runs before names are resolved.  One question to firn for each relation that is in a catalog of firn's; what is no materialized view is left alone.
- *   1. DESCRIBE, SHOW TBLPROPERTIES are answered by firn, SET and UNSET TBLPROPERTIES are done by it.
+ *   1. DESCRIBE, SHOW TBLPROPERTIES are answered by firn, SET and UNSET TBLPROPERTIES and COMMENT ON are done by it.
  *   2. A write to a managed view is refused before a task starts.  firn's doors refuse it too; this is the short way to the same reason.
  *   3. A view that must not be read (its tokens or its files do not match) fails with that reason, not with what a reader stumbles over. */
 private[spark] class FirnRules(session: SparkSession) extends Rule[LogicalPlan] {
@@ -35,10 +35,14 @@ private[spark] class FirnRules(session: SparkSession) extends Rule[LogicalPlan] 
     case p @ ShowTableProperties(UnresolvedTableOrView(parts, _, _), key, output) =>
       replaced(p, parts)(v => FirnCommand(s"SHOW TBLPROPERTIES ${v.name.sql}" + key.map(k => s" (${FirnCatalogs.literal(k)})").getOrElse(""), output))
     case p @ SetTableProperties(UnresolvedTable(parts, _, _), properties) =>
-      replaced(p, parts)(v => FirnCommand(s"ALTER TABLE ${v.name.sql} SET TBLPROPERTIES (" + pairs(properties) + ")", Nil))
+      replaced(p, parts)(set(_, properties))
+    case p @ CommentOnTable(UnresolvedTable(parts, _, _), comment) =>
+      replaced(p, parts)(set(_, Map("comment" -> comment)))
     case p @ UnsetTableProperties(UnresolvedTable(parts, _, _), keys, ifExists) =>
       replaced(p, parts)(v => FirnCommand(s"ALTER TABLE ${v.name.sql} UNSET TBLPROPERTIES ${if (ifExists) "IF EXISTS " else ""}(" + keys.map(FirnCatalogs.literal).mkString(", ") + ")", Nil))
   }
+
+  private def set(v: FirnView, properties: Map[String, String]): LogicalPlan = FirnCommand(s"ALTER TABLE ${v.name.sql} SET TBLPROPERTIES (" + pairs(properties) + ")", Nil)
 
   private def pairs(properties: Map[String, String]): String =
     properties.toSeq.sorted.map { case (k, v) => s"${FirnCatalogs.literal(k)} = ${FirnCatalogs.literal(v)}" }.mkString(", ")
@@ -54,7 +58,7 @@ private[spark] class FirnRules(session: SparkSession) extends Rule[LogicalPlan] 
     case p: UpdateTable => refuse(p.table, "UPDATE")
     case p: MergeIntoTable => refuse(p.targetTable, "MERGE INTO")
     case p: TruncateTable => refuse(p.table, "TRUNCATE")
-    case _: SetTableProperties | _: UnsetTableProperties =>
+    case _: SetTableProperties | _: UnsetTableProperties | _: CommentOnTable =>
     case p: AlterTableCommand => change(p)
     case p: UnresolvedRelation if !isTarget(p) => read(p)
     case _ =>
