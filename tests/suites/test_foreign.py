@@ -34,6 +34,23 @@ def because(reason, names):
 
 # By service of moto's suites.
 MOTO_DIFFERENT = {
+    "athena": {
+        **because("starts the text \"query1\", which does not parse: AWS refuses it at once", """
+            test_start_query_execution test_start_query_execution_without_result_configuration test_list_query_executions test_list_query_executions_by_workgroup
+            test_list_query_executions_by_workgroup_when_none_match test_get_query_runtime_statistics_with_execution_id"""),
+        **because("SELECT of a column that is nowhere succeeds there, and is still running when it is stopped", """
+            test_get_query_execution test_stop_query_execution"""),
+        **because("AwsDataCatalog is listed among the catalogs, as AWS does", """
+            test_create_data_catalog"""),
+        **because("an execution that is not there has no results", """
+            test_get_query_results test_get_query_results_queue"""),
+        **because("wants InvalidArgumentException, which Athena has not", """
+            test_update_capacity_reservation"""),
+        **because("a catalog that is not there is an error", """
+            test_list_databases_empty_catalog"""),
+        **because("makes a catalog of type GLUE without the catalog-id that AWS asks for, and wants it to be one of its own", """
+            test_create_database_with_catalog_context"""),
+    },
     "iam": {
         **because("the suite has words of its own for it", """
             test_get_role__should_throw__when_role_does_not_exist test_get_instance_profile__should_throw__when_instance_profile_does_not_exist test_create_user
@@ -176,3 +193,8 @@ def test_moto_sts(tmp_path):
 @needs_moto
 def test_moto_lakeformation(tmp_path):
     moto(tmp_path, "lakeformation", 1)
+
+
+@needs_moto
+def test_moto_athena(tmp_path):
+    moto(tmp_path, "athena", 35)
