@@ -11,11 +11,14 @@ enum { SC = FN_SCALAR, AG = FN_AGGREGATE, WI = FN_WINDOW, T = FD_TRINO };
 #define NOT_DONE(text) "firn_error('NOT_SUPPORTED: " text " SQLSTATE: 0A000')"
 #define NAN_OR(bad, value) "(CASE WHEN " bad " THEN CAST('NaN' AS DOUBLE) ELSE " value " END)"
 #define LOG_OF(value) "(CASE WHEN $1 < 0 THEN CAST('NaN' AS DOUBLE) WHEN $1 = 0 THEN CAST('-Infinity' AS DOUBLE) ELSE " value " END)"
-#define PADDED(value) "(CASE WHEN $2 NOT BETWEEN 0 AND 2147483647 THEN " BAD("Target length must be in the range [0..2147483647]") " WHEN $3 = '' THEN " \
+/* What is made of texts and lists lies in memory that the engine does not count: too much is refused before it is made. */
+#define TOO_LONG "firn_error('EXCEEDED_LOCAL_MEMORY_LIMIT: the result of the function would be too large SQLSTATE: 54000')"
+#define PADDED(value) "(CASE WHEN $2 > 16777216 THEN " TOO_LONG " WHEN $2 NOT BETWEEN 0 AND 2147483647 THEN " BAD("Target length must be in the range [0..2147483647]") " WHEN $3 = '' THEN " \
     BAD("Padding string must not be empty") " ELSE " value " END)"
 #define ASCII_ONLY(name, value) "(CASE WHEN strlen($1) <> length($1) OR strlen($2) <> length($2) THEN CAST(" NOT_DONE(name " of texts that are not ASCII") \
     " AS BIGINT) ELSE " value " END)"
-#define DISTINCT_OF(list, also) "list_filter(" list ", lambda firn_x, firn_i: list_position(" list ", firn_x) = firn_i" also ")"
+/* In the order of the first of each: work grows with elements times distinct ones. */
+#define DISTINCT_OF(list, also) "list_filter((CASE WHEN len(" list ") > 20000 AND len(" list ") * len(list_distinct(" list ")) > 1000000000 THEN CAST(" TOO_LONG " AS $T) ELSE " list " END), lambda firn_x, firn_i: list_position(" list ", firn_x) = firn_i" also ")"
 /* What Trino's trim() takes away: Unicode's white space. */
 #define BLANKS "'\011\012\013\014\015\034\035\036\037 \341\232\200\342\200\200\342\200\201\342\200\202\342\200\203\342\200\204\342\200\205\342\200\206\342\200\210\342\200\211\342\200\212\342\200\250\342\200\251\342\201\237\343\200\200'"
 
@@ -34,7 +37,8 @@ static const FuncSpec specs[] = {
     { "strrpos", T, SC, 2, 2, "ss", "l", "(CASE WHEN $2 = '' THEN CAST(" NOT_DONE("strrpos of an empty text") " AS BIGINT) WHEN strpos($1, $2) = 0 THEN 0 "
       "ELSE length($1) - length(list_extract(string_split($1, $2), -1)) - length($2) + 1 END)", 0, NULL },
     { "split_to_map", T, SC, 3, 3, "sss", "!", NULL, 0, NULL },
-    { "replace", T, SC, 2, 3, "sss", "s", "(CASE WHEN $2 = '' THEN " NOT_DONE("replace of an empty text") " ELSE replace($1, $2, $3{''}) END)", 0, NULL },
+    { "replace", T, SC, 2, 3, "sss", "s", "(CASE WHEN $2 = '' THEN " NOT_DONE("replace of an empty text") " WHEN strlen($3{''}) > strlen($2) AND strlen($1) // strlen($2) * strlen($3{''}) > 16777216 "
+      "AND (strlen($1) - strlen(replace($1, $2, ''))) // strlen($2) * strlen($3{''}) > 16777216 THEN " TOO_LONG " ELSE replace($1, $2, $3{''}) END)", 0, NULL },
     { "split", T, SC, 2, 2, "ss", "!", "(CASE WHEN $2 = '' THEN CAST(" BAD("The delimiter may not be the empty string") " AS VARCHAR[]) ELSE string_split($1, $2) END)", 0, NULL },
     { "split_part", T, SC, 3, 3, "ssl", "s", "(CASE WHEN $3 < 1 THEN " BAD("Index must be greater than zero") " WHEN $2 = '' THEN " NOT_DONE("split_part by an empty text")
       " WHEN $3 > len(string_split($1, $2)) THEN NULL ELSE list_extract(string_split($1, $2), $3) END)", 0, NULL },

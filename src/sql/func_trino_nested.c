@@ -5,6 +5,7 @@
  * entries is written as two, the key's and the value's, each over an array of one. */
 #include "sql/func_int.h"
 
+#define TOO_LONG "firn_error('EXCEEDED_LOCAL_MEMORY_LIMIT: the result of the function would be too large SQLSTATE: 54000')"
 #define BAD(text) "firn_error('INVALID_FUNCTION_ARGUMENT: " text " SQLSTATE: 22023')"
 
 /* ---- elements ----------------------------------------------------------------------------------------------------------- */
@@ -73,8 +74,9 @@ static Status array_join(FuncArgs *c)
         TRY(bind_cast(c->b, &cast));
         c->e->args.p[0] = cast;
     }
-    return func_with(c, c->e->args.n == 3 ? "coalesce(array_to_string(list_transform($1, lambda firn_x: coalesce(firn_x, $3)), $2), CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN '' END)"
-                                          : "coalesce(array_to_string($1, $2), CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL THEN '' END)", ty(DT_STRING));
+    const char *list = c->e->args.n == 3 ? "list_transform($1, lambda firn_x: coalesce(firn_x, $3))" : "$1";
+    return func_with(c, str_fmt(c->b->a, "(CASE WHEN len($1) * (strlen($2) + strlen($3{''})) > 67108864 THEN " TOO_LONG " ELSE coalesce(array_to_string(%s, $2), CASE WHEN $1 IS NOT NULL AND $2 IS NOT NULL "
+                     "THEN '' END) END)", list).p, ty(DT_STRING));
 }
 
 /* NULL when any element is; NaN has no agreed place. */
@@ -139,8 +141,13 @@ static Status sequence(FuncArgs *c)
 
 static Status repeat(FuncArgs *c)
 {
-    return func_with(c, "list_transform(range(CASE WHEN $2 > 10000 THEN CAST(" BAD("count argument of repeat function must be less than or equal to 10000") " AS BIGINT) "
-                     "WHEN $2 < 0 THEN CAST(" BAD("count argument of repeat function must be greater than or equal to 0") " AS BIGINT) ELSE $2 END), lambda firn_x: $1)",
+    const DataType *t = func_arg(c, 0);
+    const char *size = t->kind == DT_LIST ? "len($1)" : t->kind == DT_MAP ? "cardinality($1)" : ty_is_text(t) || t->kind == DT_BINARY ? "strlen($1)" : "1";
+
+    if (t->kind == DT_BINARY)
+        size = "octet_length($1)";
+    return func_with(c, str_fmt(c->b->a, "list_transform(range(CASE WHEN $2 * coalesce(%s, 1) > 16777216 THEN CAST(" TOO_LONG " AS BIGINT) WHEN $2 > 10000 THEN CAST(" BAD("count argument of repeat function must be less than or equal to 10000") " AS BIGINT) "
+                     "WHEN $2 < 0 THEN CAST(" BAD("count argument of repeat function must be greater than or equal to 0") " AS BIGINT) ELSE $2 END), lambda firn_x: $1)", size).p,
                      ty_list(c->b->a, *func_arg(c, 0)));
 }
 

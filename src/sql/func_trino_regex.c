@@ -5,6 +5,8 @@
  * differently, is refused while binding.  So the pattern must be a literal. */
 #include "sql/func_int.h"
 
+enum { SHORT_REPLACEMENT = 32 };
+
 /* Look-around, atomic groups, back references, possessive quantifiers, and classes within classes. */
 static const char *only_java(Str p)
 {
@@ -220,7 +222,10 @@ static Status replace(FuncArgs *c)
     TRY(replacement(c, &r));
     c->e->args.n = 2;
     vec_push(c->b->a, &c->e->args, bx_str(c->b->a, r));
-    return func_with(c, "regexp_replace($1, $2, $3, 'g')", ty(DT_STRING));
+    if (r.n <= SHORT_REPLACEMENT)
+        return func_with(c, "regexp_replace($1, $2, $3, 'g')", ty(DT_STRING));
+    return func_with(c, str_fmt(c->b->a, "(CASE WHEN strlen($1) * %zu > 268435456 THEN firn_error('EXCEEDED_LOCAL_MEMORY_LIMIT: the result of the function would be too large SQLSTATE: 54000') "
+                     "ELSE regexp_replace($1, $2, $3, 'g') END)", r.n).p, ty(DT_STRING));
 }
 
 static const FuncRow rows[] = {

@@ -318,23 +318,47 @@ static void print_within_group(Print *p, const Expr *e)
 
 static void print_array_agg(Print *p, const Expr *e) { print_named(p, e, "list"); }
 
-/* Trino's map_agg: the first value of each key; multimap_agg: all of them. The lists of keys and entries are in the same order. */
+static void print_entries(Print *p, const Expr *e, const char *what) { print_agg(p, e, &(Agg){ .name = "list", .not_null = e->args.p[0] }, str_c(what)); }
+
+/* Trino's map_agg: the first value of each key; multimap_agg: all of them. The lists of keys and entries are in the same order; work grows
+ * with entries times keys, so there is an end. */
 static void print_map_agg(Print *p, const Expr *e)
 {
-    const Agg entries = { .name = "list", .not_null = e->args.p[0] };
     bool many = str_eq(e->func->canonical, S("multimap_agg"));
 
-    add(p, many ? "map_from_entries(list_transform(list_distinct(" : "map_from_entries(list_filter(");
-    print_agg(p, e, &entries, many ? S("$1") : S("{'k': $1, 'v': $2}"));
+    add(p, "(CASE WHEN len(");
+    print_entries(p, e, "$1");
+    add(p, ") * len(list_distinct(");
+    print_entries(p, e, "$1");
+    add(p, ")) > 1000000000");
+    if (!many) {
+        add(p, " AND len(");
+        print_entries(p, e, "$1");
+        add(p, ") > len(list_distinct(");
+        print_entries(p, e, "$1");
+        add(p, "))");
+    }
+    add(p, " THEN CAST(firn_error('EXCEEDED_LOCAL_MEMORY_LIMIT: too many keys and entries SQLSTATE: 54000') AS ");
+    print_type(p, &e->type);
     if (many) {
+        add(p, ") ELSE map_from_entries(list_transform(list_distinct(");
+        print_entries(p, e, "$1");
         add(p, "), lambda firn_k: {'k': firn_k, 'v': list_transform(list_filter(");
-        print_agg(p, e, &entries, S("{'k': $1, 'v': $2}"));
-        add(p, ", lambda firn_e: firn_e.k = firn_k), lambda firn_e: firn_e.v)}))");
+        print_entries(p, e, "{'k': $1, 'v': $2}");
+        add(p, ", lambda firn_e: firn_e.k = firn_k), lambda firn_e: firn_e.v)})) END)");
         return;
     }
+    add(p, ") WHEN len(");
+    print_entries(p, e, "$1");
+    add(p, ") = len(list_distinct(");
+    print_entries(p, e, "$1");
+    add(p, ")) THEN map_from_entries(");
+    print_entries(p, e, "{'k': $1, 'v': $2}");
+    add(p, ") ELSE map_from_entries(list_filter(");
+    print_entries(p, e, "{'k': $1, 'v': $2}");
     add(p, ", lambda firn_e, firn_i: list_position(");
-    print_agg(p, e, &entries, S("$1"));
-    add(p, ", firn_e.k) = firn_i))");
+    print_entries(p, e, "$1");
+    add(p, ", firn_e.k) = firn_i)) END)");
 }
 
 static void print_window(Print *p, const Expr *e)
