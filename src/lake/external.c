@@ -302,6 +302,16 @@ Status lake_open_external(Lake *l, Arena *a, const CatRelation *r, const LakeRig
     return OK;
 }
 
+Status lake_external_schema(Arena *a, const CatRelation *r, IceSchema **ret, Error *err)
+{
+    const Json *def = json_get(r->extra, "glue");
+    int32_t next = 1;
+
+    *ret = arena_new(a, IceSchema);
+    TRY(add_fields(a, json_get(json_get(def, "StorageDescriptor"), "Columns"), &next, *ret, err));
+    return add_fields(a, json_get(def, "PartitionKeys"), &next, *ret, err);
+}
+
 Str lake_source_type(const LakeTable *t)
 {
     if (!t->external)

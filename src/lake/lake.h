@@ -46,6 +46,8 @@ typedef enum { LAKE_MAY_LIST, LAKE_MAY_READ } LakeMay;
 typedef struct LakeRights LakeRights;
 struct LakeRights { void *ctx; Status (*may)(void *ctx, Arena *a, LakeMay what, Str bucket, Str key, Error *err); };
 NODISCARD Status lake_open_external(Lake *l, Arena *a, const CatRelation *r, const LakeRights *rights, LakeTable *ret, Error *err);
+/* Its columns, partition keys last, without a look at files. */
+NODISCARD Status lake_external_schema(Arena *a, const CatRelation *r, IceSchema **ret, Error *err);
 /* HIVE_PARQUET, HIVE_CSV, HIVE_JSON, ICEBERG */
 Str lake_source_type(const LakeTable *t);
 /* "array<struct<a:int,b:decimal(10,2)>>". Nested fields get ids from *next_id on. E_INVALID: not a type, E_UNSUPPORTED: union types. */

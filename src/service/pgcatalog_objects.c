@@ -122,11 +122,21 @@ static void describe_table(Gather *g, Arena *scratch, const CatRelation *rel, Pg
     }
 }
 
+static void describe_external(Gather *g, Arena *scratch, const CatRelation *rel, PgCatRelation *o)
+{
+    IceSchema *s;
+    Error unreadable;
+
+    if (lake_external_schema(scratch, rel, &s, &unreadable) == OK)
+        add_columns(g, scratch, o, s);
+    o->comment = str_dup(g->keep, json_get_str(json_get(rel->extra, "glue"), "Description", S("")));
+}
+
 static PgCatRelation *described(Gather *g, const CatRelation *rel)
 {
     CLEANUP(arena_destroyp) Arena *scratch = arena_create();
     struct PgObjects *cache = cache_of(g->r->ss);
-    Str key = str_fmt(g->r->a, "%lld " STR_FMT, (long long)rel->id, STR_ARG(rel->version_token));
+    Str key = str_fmt(g->r->a, "%lld " STR_FMT " %lld", (long long)rel->id, STR_ARG(rel->version_token), (long long)rel->version);
     PgCatRelation *o = map_get(&cache->relations, key);
 
     if (o)
@@ -135,6 +145,8 @@ static PgCatRelation *described(Gather *g, const CatRelation *rel)
     o = arena_new(cache->a, PgCatRelation);
     if (rel->kind == REL_VIEW)
         describe_view(g, scratch, rel, o);
+    else if (rel->kind == REL_EXTERNAL)
+        describe_external(g, scratch, rel, o);
     else
         describe_table(g, scratch, rel, o);
     if (o->columns.n)                                      /* else it could not be read: next time, perhaps */
@@ -193,7 +205,7 @@ static Status add_catalog(Gather *g, const CatWarehouse *w, Error *err)
         CatRelations rels = { 0 };
         Str schema = mine ? nss.p[i].name : str_fmt(r->a, STR_FMT "." STR_FMT, STR_ARG(w->sql_name), STR_ARG(nss.p[i].name));
         vec_push(r->a, &g->objects->namespaces, schema);
-        TRY(cat_relation_list(r->svc->catalog, r->a, w->id, nss.p[i].name, 7, (CatPage){ 0 }, &rels, err));
+        TRY(cat_relation_list(r->svc->catalog, r->a, w->id, nss.p[i].name, 15, (CatPage){ 0 }, &rels, err));
         for (size_t k = 0; k < rels.n; k++)
             add_relation(g, schema, &rels.p[k]);
     }

@@ -595,6 +595,7 @@ def test_parquet_table(server, glue, ns, files):
     assert server.sql(f"SELECT COUNT(*), SUM(id) FROM glue_catalog.{ns}.t WHERE id > 1") == [(2, 5)]
     assert (ns, "t", False) in server.sql(f"SHOW TABLES IN glue_catalog.{ns}")
     assert [r[:2] for r in server.sql(f"DESCRIBE glue_catalog.{ns}.t")] == [("id", "bigint"), ("name", "string"), ("missing", "int")]
+    assert server.sql(f"SELECT column_name FROM information_schema.columns WHERE table_schema = '{ns}' AND table_name = 't' ORDER BY ordinal_position", "materialize") == [("id",), ("name",), ("missing",)]
     for statement in (f"INSERT INTO glue_catalog.{ns}.t VALUES (1, 'x', 1)", f"DELETE FROM glue_catalog.{ns}.t", f"ALTER TABLE glue_catalog.{ns}.t ADD COLUMNS (z INT)",
                       f"SELECT * FROM glue_catalog.{ns}.t.snapshots"):
         with pytest.raises(Exception, match="not an Iceberg table"):
