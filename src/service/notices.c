@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { SEND_BATCH = 20, SEND_TIMEOUT_MS = 10000, RETRY_FIRST_MS = 1000, RETRY_MAX_MS = 300000, EXPIRE_EVERY_MS = 3600000, ANSWER_MAX = 65536 };
+enum { SEND_BATCH = 20, SEND_TIMEOUT_MS = 4000 /* the server's end waits for one */, RETRY_FIRST_MS = 1000, RETRY_MAX_MS = 300000, EXPIRE_EVERY_MS = 3600000, ANSWER_MAX = 65536 };
 static const char *const MARK = "webhook";
 
 struct Notices {
