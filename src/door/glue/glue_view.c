@@ -245,10 +245,7 @@ static Status set_schedule(const ViewUpdate *u, Error *err)
     if (seconds != 0 && seconds < min)
         return FAIL(err, E_INVALID, "RefreshSeconds %lld is below the minimum of %lld seconds (schedule.minimum)", (long long)seconds, (long long)min);
     TRY(access_check(u->c->access, u->c->a, &u->c->who, &ask, err));
-    v.schedule_s = seconds;
-    v.next_due_ms = seconds ? clock_ms() + seconds * 1000 : 0;
-    CatChange ch = { .kind = CH_MVIEW, .mview = &v };
-    TRY(cat_commit(glue_catalog(u->c), &ch, 1, err));
+    TRY(cat_mview_schedule(glue_catalog(u->c), v.relation_id, seconds, seconds ? clock_ms() + seconds * 1000 : 0, err));
     sched_wake(GLUE_DOOR(u->c)->svc->scheduler);
     return OK;
 }
