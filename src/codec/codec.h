@@ -36,6 +36,10 @@ struct Json {
  * reals out of range.  E_LIMIT: LIMIT_JSON_BYTES, LIMIT_JSON_DEPTH, or too many values.  `-0` and `1.0` are reals.
  * The tree does not point into `text`. */
 NODISCARD Status json_parse(Arena *a, Str text, Json **ret, Error *err);
+/* json_walk.c, on texts. The scalar at a path of the form $."name"[n], numbers as they are written; false: an object, an array, null, nothing, no JSON. */
+bool json_scalar_at(Arena *a, Str text, Str path, Str *ret);
+/* Without blanks, members in order of their names, of one name the last; false: no JSON, or nested beyond 200 levels. */
+bool json_sorted(Arena *a, Str text, Str *ret);
 
 Json *json_null(Arena *a);
 Json *json_bool(Arena *a, bool v);
