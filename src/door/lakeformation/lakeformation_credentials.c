@@ -38,16 +38,6 @@ static void put_key(AwsCall *c, Json *o, const CatKey *k)
     json_set(c->a, o, "Expiration", aws_time(c, k->expires_ms));
 }
 
-static Status whole_table(AwsCall *c, const SvcName *n, Error *err)
-{
-    LfColumns columns;
-
-    TRY(lf_columns(c->access, c->a, &c->who, n->catalog, n->namespace, n->name, &columns, err));
-    if (columns.all)
-        return OK;
-    return AWS_FAIL(err, E_DENIED, "PermissionTypeMismatchException", "The caller may select some columns of the table only: read it through SQL or Athena");      /* (1) */
-}
-
 static Status ask_write(AwsCall *c, const SvcTable *t, uint32_t need, Error *err)
 {
     Ask ask = { .action = ACT_WRITE_DATA, .api = str_fmt(c->a, "lakeformation:%s for", c->op->name).p, .lf = need, .relation = &t->relation, .catalog = t->relation.catalog, .namespace = t->relation.namespace, .name = t->relation.name };
@@ -85,8 +75,7 @@ Status door_table_credentials(AwsCall *c, Error *err)
     TRY(aws_allow(c, "lakeformation:GetDataAccess", S("*"), NULL, err));
     TRY(parse_table_arn(c, &name, err));
     TRY(door_permissions(c, aws_get(c, "Permissions"), &asked, err));
-    TRY(svc_table_load(&call, &name, &t, err));
-    TRY(whole_table(c, &name, err));
+    TRY(svc_table_load(&call, &name, &t, err));                                                             /* (1) */
     uint32_t writes = asked & LF_ALL ? LF_INSERT | LF_DELETE : asked & LF_WRITES;
     if (writes)
         TRY(ask_write(c, &t, writes, err));
