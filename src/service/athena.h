@@ -12,6 +12,8 @@ NODISCARD Status do_unload(Run *r, Rows *rows, Error *err);
 /* A query's rows as a file below a place that holds nothing; binds the statement's query. format: PARQUET (or empty), JSON. */
 typedef struct Unload { Str location, format, compression; } Unload;
 NODISCARD Status unload_query(Run *r, const Unload *u, int64_t *n, Error *err);
+/* One more file below a place: the rows of engine text, columns by its names. */
+NODISCARD Status unload_add(Run *r, const Unload *u, Str select, int64_t *n, Error *err);
 /* CREATE EXTERNAL TABLE; CREATE TABLE AS that is not Iceberg. */
 NODISCARD Status do_create_external(Run *r, Rows *rows, const Name *n, Error *err);
 

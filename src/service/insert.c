@@ -3,7 +3,9 @@
  *
  * OVERWRITE replaces the whole table (static mode without PARTITION), the rows of the named partition values, or, in dynamic mode, the
  * partitions that get new rows. */
+#include "service/athena.h"
 #include "service/dml_int.h"
+#include "service/external.h"
 
 /* For each table column the index of the source column that feeds it, or -1. */
 static Status map_columns(Dml *d, const Query *q, ptrdiff_t *from, Error *err)
@@ -162,11 +164,72 @@ static Status overwrite(Dml *d, Error *err)
     return OK;
 }
 
+/* ---- tables that are not Iceberg -------------------------------------------------------------------------------------------- */
+
+static Status can_take_rows(const Run *r, const LakeTable *t, Error *err)
+{
+    const Json *glue = json_get(t->relation.extra, "glue");
+    Str serde = json_get_str(json_get(json_get(glue, "StorageDescriptor"), "SerdeInfo"), "SerializationLibrary", (Str){0});
+
+    if (r->st->overwrite)
+        return FAIL(err, E_UNSUPPORTED, STR_FMT "." STR_FMT " is not an Iceberg table: its rows cannot be replaced", STR_ARG(t->relation.namespace), STR_ARG(t->relation.name));
+    if (!str_ends(serde, S("ParquetHiveSerDe")) || json_len(json_get(glue, "PartitionKeys")))
+        return FAIL(err, E_UNSUPPORTED, STR_FMT "." STR_FMT " is not an Iceberg table: rows go into external tables of Parquet without partitions alone", STR_ARG(t->relation.namespace), STR_ARG(t->relation.name));
+    return OK;
+}
+
+/* The rows by the table's own column names. */
+static Str select_by_name(Dml *d, Str sql)
+{
+    StrBuf b = sb_new(d->r->a);
+
+    sb_addc(&b, "SELECT ");
+    for (size_t i = 0; i < d->columns.n; i++) {
+        sb_addc(&b, i ? ", q." : "q.");
+        sql_ident(&b, d->columns.p[i].engine);
+        sb_addc(&b, " AS ");
+        sql_ident(&b, d->columns.p[i].name);
+    }
+    sb_addc(&b, " FROM (");
+    sb_add(&b, sql);
+    sb_addc(&b, ") q");
+    return sb_str(&b);
+}
+
+/* Athena's: one more file below the table's location, by the caller's right to put it there. */
+static Status insert_external(Run *r, Rows *rows, const CatRelation *rel, Error *err)
+{
+    Dml d = { .r = r };
+    Str sql;
+
+    TRY(external_open(r, r->a, rel, &d.table, err));
+    TRY(can_take_rows(r, &d.table, err));
+    TRY(run_ask(r, ACT_WRITE_DATA, "INSERT into", rel, err));
+    TRY(lake_columns(r->a, ice_current_schema(d.table.meta), &d.columns, err));
+    TRY(insert_select(&d, r->st->query, &sql, err));
+    Unload u = { .location = d.table.meta->location };
+    TRY(unload_add(r, &u, select_by_name(&d, sql), &d.rows, err));
+    dml_tag(rows, "INSERT 0", d.rows);
+    return OK;
+}
+
+static bool is_external(Run *r, CatRelation *rel)
+{
+    Name n;
+    Error ignored;
+
+    return name_resolve(r, &r->st->name, &n, &ignored) == OK && !n.metadata_table.n && !n.ref.n
+        && cat_relation_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, n.name, rel, &ignored) == OK && rel->kind == REL_EXTERNAL && !external_is_view(rel);
+}
+
 Status do_insert(Run *r, Rows *rows, Error *err)
 {
+    CatRelation rel;
     Dml d;
     Str sql;
 
+    if (r->dialect == DIALECT_TRINO && is_external(r, &rel))
+        return insert_external(r, rows, &rel, err);
     TRY(dml_open(&d, r, "INSERT into", err));
     TRY(insert_select(&d, r->st->query, &sql, err));
     TRY(dml_write(&d, sql, &d.rows, err));

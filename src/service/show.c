@@ -4,6 +4,7 @@
 #include "service/ddl_int.h"
 #include "service/athena.h"
 #include "service/describe_int.h"
+#include "service/external.h"
 #include "service/live_sql.h"
 
 static bool wanted(const Run *r, Str name)
@@ -140,11 +141,17 @@ static Status show_columns(Run *r, Rows *rows, Error *err)
 {
     const IceSchema *seen;
     BoundColumns cols = {0};
+    CatRelation rel;
     LakeTable t;
     Name n;
 
     rows_column(rows, athena_column(r, "col_name", "field"), DT_STRING);
-    TRY(open_table(r, &r->st->name, &n, &t, err));
+    TRY(name_resolve(r, &r->st->name, &n, err));
+    Status s = cat_relation_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, n.name, &rel, err);
+    if (s == E_NOT_FOUND)
+        return table_not_found(r, &r->st->name, r->st->position, err);
+    TRY(s);
+    TRY(external_open(r, r->a, &rel, &t, err));
     TRY(run_ask(r, ACT_READ_METADATA, "SHOW COLUMNS", &t.relation, err));
     TRY(run_seen_schema(r, &t.relation, ice_current_schema(t.meta), &seen, err));
     TRY(lake_columns(r->a, seen, &cols, err));

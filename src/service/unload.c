@@ -2,7 +2,7 @@
 /* unload.c - a query's rows as one file below a place of an S3 bucket (Athena's UNLOAD).
  *
  * The engine writes below the store's scratch folder; the store adopts the finished file, so the object is there whole or not at all.  The place must be
- * empty and the caller's to write: asked before the query runs and again before the file is published. */
+ * the caller's to write (and, but for INSERT, empty): asked before the query runs and again before the file is published. */
 #include "service/athena.h"
 #include "service/prune.h"
 
@@ -16,21 +16,25 @@ static Status place_allowed(Run *r, const Location *at, Str key, Error *err)
     return access_check(r->svc->access, r->a, &r->ss->principal, &ask, err);
 }
 
-/* Where the file goes: below a folder that holds nothing. */
-static Status find_place(Run *r, Str location, Location *at, Str *key, Error *err)
+/* The folder's prefix, and a new name below it that the caller may write. */
+static Status find_place(Run *r, Str location, Location *at, Str *folder, Str *key, Error *err)
 {
-    ListResult found = {0};
-
     TRY(store_parse_location(r->a, location, at, err));
     if (at->file)
-        return FAIL(err, E_INVALID, "UNLOAD writes to s3:// alone");
-    Str folder = !at->key.n || str_ends(at->key, S("/")) ? at->key : str_cat(r->a, at->key, S("/"));
-    *key = str_fmt(r->a, STR_FMT "%lld_" STR_FMT, STR_ARG(folder), (long long)(r->now_us / 1000), STR_ARG(uuid_v4(r->a)));
-    TRY(place_allowed(r, at, *key, err));
+        return FAIL(err, E_INVALID, "files are written to s3:// alone, not to '" STR_FMT "'", STR_ARG(location));
+    *folder = !at->key.n || str_ends(at->key, S("/")) ? at->key : str_cat(r->a, at->key, S("/"));
+    *key = str_fmt(r->a, STR_FMT "%lld_" STR_FMT, STR_ARG(*folder), (long long)(r->now_us / 1000), STR_ARG(uuid_v4(r->a)));
+    return place_allowed(r, at, *key, err);
+}
+
+static Status must_be_empty(Run *r, const Location *at, Str folder, Error *err)
+{
     ListQuery q = { .bucket = at->bucket, .prefix = folder, .max = 1 };
+    ListResult found = {0};
+
     TRY(store_list(r->svc->store, r->a, &q, &found, err));
     if (found.objects.n)
-        return FAIL(err, E_EXISTS, "HIVE_PATH_ALREADY_EXISTS: Target directory '" STR_FMT "' already holds objects: UNLOAD needs an empty one", STR_ARG(location));
+        return FAIL(err, E_EXISTS, "HIVE_PATH_ALREADY_EXISTS: Target directory 's3://" STR_FMT "/" STR_FMT "' already holds objects: it must be empty", STR_ARG(at->bucket), STR_ARG(folder));
     return OK;
 }
 
@@ -84,18 +88,15 @@ static Status named_columns(Run *r, const BoundColumns *cols, StrBuf *b, Error *
     return OK;
 }
 
-static Status copy_sql(Run *r, const Unload *u, Str sql, Str path, Str *ret, Error *err)
+static Status select_named(Run *r, Str sql, Str *ret, Error *err)
 {
     StrBuf b = sb_new(r->a);
 
-    sb_addc(&b, "COPY (SELECT ");
+    sb_addc(&b, "SELECT ");
     TRY(named_columns(r, &r->st->query->columns, &b, err));
     sb_addc(&b, " FROM (");
     sb_add(&b, sql);
-    sb_addc(&b, ") q) TO ");
-    sql_lit(&b, path);
-    sb_byte(&b, ' ');
-    TRY(format_options(u, &b, err));
+    sb_addc(&b, ") q");
     *ret = sb_str(&b);
     return OK;
 }
@@ -114,24 +115,47 @@ static Status write_and_adopt(Run *r, const Location *at, Str key, Str path, Str
     return OK;
 }
 
-Status unload_query(Run *r, const Unload *u, int64_t *n, Error *err)
+static Status write_file(Run *r, const Unload *u, const Location *at, Str key, Str select, int64_t *n, Error *err)
 {
     Str path = str_fmt(r->a, STR_FMT "/unload-" STR_FMT, STR_ARG(store_scratch(r->svc->store)), STR_ARG(uuid_v4(r->a)));
+    StrBuf b = sb_new(r->a);
+
+    sb_addc(&b, "COPY (");
+    sb_add(&b, select);
+    sb_addc(&b, ") TO ");
+    sql_lit(&b, path);
+    sb_byte(&b, ' ');
+    TRY(format_options(u, &b, err));
+    Status s = write_and_adopt(r, at, key, path, sb_str(&b), n, err);
+    if (s != OK)
+        (void)!unlink(path.p);
+    return s;
+}
+
+Status unload_add(Run *r, const Unload *u, Str select, int64_t *n, Error *err)
+{
+    Location at;
+    Str folder, key;
+
+    TRY(find_place(r, u->location, &at, &folder, &key, err));
+    return write_file(r, u, &at, key, select, n, err);
+}
+
+Status unload_query(Run *r, const Unload *u, int64_t *n, Error *err)
+{
     Printer p = run_printer(r);
     Binder b;
     Location at;
-    Str key, sql, copy;
+    Str folder, key, sql, select;
 
-    TRY(find_place(r, u->location, &at, &key, err));
+    TRY(find_place(r, u->location, &at, &folder, &key, err));
+    TRY(must_be_empty(r, &at, folder, err));
     run_binder(r, &b);
     TRY(sql_bind_query(r->a, &b, r->st->query, err));
     prune_query(r, r->st->query);
     TRY(sql_print_query(r->a, &p, r->st->query, &sql, err));
-    TRY(copy_sql(r, u, sql, path, &copy, err));
-    Status s = write_and_adopt(r, &at, key, path, copy, n, err);
-    if (s != OK)
-        (void)!unlink(path.p);
-    return s;
+    TRY(select_named(r, sql, &select, err));
+    return write_file(r, u, &at, key, select, n, err);
 }
 
 Status do_unload(Run *r, Rows *rows, Error *err)
