@@ -698,6 +698,14 @@ def test_unload_by_rights(ath, db, people, views):
     assert "system-managed materialized view" in ath.failed(f"UNLOAD (SELECT 1 AS a) TO '{where}/x/' WITH (format = 'PARQUET')", db)["StateChangeReason"]
 
 
+def test_insert_into_an_external_table_by_rights(ath, db, people):
+    place = f"r{uuid.uuid4().hex[:8]}/"
+    ath.ok(f"CREATE TABLE byright WITH (external_location = 's3://results/{place}') AS SELECT 1 AS a", db)
+    user, *_ = people(*READ, WRITE_RESULTS, (["glue:*"], "*"))
+    assert user.failed("INSERT INTO byright VALUES (2)", db)["StateChangeReason"].startswith("PERMISSION_DENIED")
+    assert len(keys(ath, place)) == 1
+
+
 def test_external_tables(ath, db):
     place = f"e{uuid.uuid4().hex[:8]}/"
     put(ath, place + "a.csv", 'id,name\n1,"Alice, the first"\n2,Bob\n')
@@ -709,6 +717,7 @@ def test_external_tables(ath, db):
     assert ["ext"] in ath.rows("SHOW TABLES", db)
     assert "already exists" in ath.failed(f"CREATE EXTERNAL TABLE ext (a string) LOCATION 's3://results/{place}'", db)["StateChangeReason"]
     ath.ok(f"CREATE EXTERNAL TABLE IF NOT EXISTS ext (a string) LOCATION 's3://results/{place}'", db)
+    assert "Parquet" in ath.failed("INSERT INTO ext VALUES ('3', 'x')", db)["StateChangeReason"]
     ath.ok("DROP TABLE ext", db)
     assert keys(ath, place) == [place + "a.csv"]                       # the files are not the table's
 
@@ -719,6 +728,12 @@ def test_create_table_as(ath, db):
     assert q["SubstatementType"] == "CREATE_TABLE_AS_SELECT" and ath.results(q["QueryExecutionId"])["UpdateCount"] == 3
     assert ath.object(q["Statistics"]["DataManifestLocation"]).decode().split() == [f"s3://results/{k}" for k in keys(ath, place)]
     assert ath.rows("SELECT id, amount FROM made WHERE name = 'Bob'", db) == [["2", "20.25"]]
+    q = ath.ok("INSERT INTO made (name, id) VALUES ('Dora', 4)", db)
+    assert ath.results(q["QueryExecutionId"])["UpdateCount"] == 1 and len(keys(ath, place)) == 2
+    assert ath.rows("SELECT id, name, amount FROM made ORDER BY id", db)[2:] == [["3", None, None], ["4", "Dora", None]]
+    assert ath.rows("SHOW COLUMNS IN made", db)[0] == ["id                  "]
+    ath.failed("INSERT INTO made VALUES ('x', 'y', 'z')", db)
+    assert "not an Iceberg table" in ath.failed("DELETE FROM made", db)["StateChangeReason"] and len(keys(ath, place)) == 2
     ath.ok("CREATE TABLE made2 AS SELECT 1 AS a", db)
     assert ath.rows("SELECT a FROM made2", db) == [["1"]]
     lake = f"l{uuid.uuid4().hex[:8]}/"
