@@ -156,6 +156,8 @@ NODISCARD Status cat_mview_list(Catalog *c, Arena *a, CatMviews *ret, Error *err
 NODISCARD Status cat_mview_due(Catalog *c, Arena *a, int64_t now_ms, CatMviews *ret, Error *err);
 /* Sets the schedule alone (0: none): a run that is under way does not undo it. E_NOT_FOUND. */
 NODISCARD Status cat_mview_schedule(Catalog *c, int64_t relation_id, int64_t schedule_s, int64_t next_due_ms, Error *err);
+/* Marks the view as broken, unless it was refreshed since `last_run`: E_CONFLICT. */
+NODISCARD Status cat_mview_quarantine(Catalog *c, int64_t relation_id, Str last_run, Str reason, Error *err);
 /* The next due time, unless the schedule is no longer `schedule_s`. */
 NODISCARD Status cat_mview_postpone(Catalog *c, int64_t relation_id, int64_t schedule_s, int64_t next_due_ms, Error *err);
 /* Views that read the relation with this uuid. */

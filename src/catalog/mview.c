@@ -195,6 +195,23 @@ Status cat_mview_postpone(Catalog *c, int64_t relation_id, int64_t schedule_s, i
     return cat_writer_commit(&db, err);
 }
 
+Status cat_mview_quarantine(Catalog *c, int64_t relation_id, Str last_run, Str reason, Error *err)
+{
+    CLEANUP(cat_writer_endp) Db *db = NULL;
+
+    TRY(cat_writer_begin(c, &db, err));
+    {
+        QUERY(q, db, "UPDATE mview SET quarantine = ? WHERE relation_id = ? AND last_run = ?", err);
+        cq_text(&q, reason);
+        cq_int(&q, relation_id);
+        cq_text(&q, last_run);
+        TRY(cq_run(&q));
+        if (!cq_changed(&q))
+            return FAIL(err, E_CONFLICT, "relation %lld was refreshed meanwhile", (long long)relation_id);
+    }
+    return cat_writer_commit(&db, err);
+}
+
 /* ---- runs ------------------------------------------------------------------------------------------------------ */
 
 static void run_row(Query *q, Arena *a, CatRun *r)

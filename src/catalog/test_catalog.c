@@ -424,6 +424,10 @@ static void test_schedule_beside_a_run(void **state)
     assert_int_equal(got.schedule_s, 120);
     assert_int_equal(got.next_due_ms, 900);
     assert_status(cat_mview_schedule(e->c, r.id + 1, 60, 1, &e->err), E_NOT_FOUND);
+    assert_status(cat_mview_quarantine(e->c, r.id, S("another run"), S("why"), &e->err), E_CONFLICT);
+    assert_ok(cat_mview_quarantine(e->c, r.id, got.last_run, S("why"), &e->err), &e->err);
+    assert_ok(cat_mview_get(e->c, e->a, r.id, &got, &e->err), &e->err);
+    assert_str(got.quarantine, "why");
 }
 
 static Status add_evidence(Env *e, int64_t id, Str hash, Str prev)

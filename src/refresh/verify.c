@@ -214,15 +214,6 @@ static Status check_deep(Check *c, DuckConn *conn, const CatEvidence *head, bool
 
 /* ---- entry -------------------------------------------------------------------------------------------------------------------------- */
 
-static Status quarantine(Check *c, Error *err)
-{
-    if (!c->o->quarantine || !c->view.managed || c->ret->proven || str_eq(c->view.quarantine, c->ret->what))
-        return OK;
-    c->view.quarantine = c->ret->what;
-    CatChange ch = { .kind = CH_MVIEW, .mview = &c->view };
-    return cat_commit(lake_catalog(c->r->lake), &ch, 1, err);
-}
-
 static Status check_all(Check *c, Error *err)
 {
     CLEANUP(duck_disconnectp) DuckConn *conn = NULL;
@@ -249,14 +240,56 @@ static Status check_all(Check *c, Error *err)
     return bad || !c->o->deep ? OK : check_deep(c, conn, head, &bad, err);
 }
 
+/* A refresh may publish while we look: what was read of the view then does not belong together. */
+static Status has_moved(const Check *c, int *ret, Error *err)
+{
+    Catalog *cat = lake_catalog(c->r->lake);
+    CatRelation rel;
+    CatMview v;
+
+    TRY(cat_relation_by_id(cat, c->a, c->rel.id, &rel, err));
+    TRY(cat_mview_get(cat, c->a, c->rel.id, &v, err));
+    *ret = !str_eq(rel.metadata_location, c->rel.metadata_location) || !str_eq(v.last_run, c->view.last_run) || v.view_version != c->view.view_version;
+    return OK;
+}
+
+static Status verify_once(Check *c, int64_t relation_id, Error *err)
+{
+    Catalog *cat = lake_catalog(c->r->lake);
+
+    *c->ret = (VerifyReport){ .proven = 1 };
+    c->chain = (CatEvidences){0};
+    TRY(cat_relation_by_id(cat, c->a, relation_id, &c->rel, err));
+    TRY(cat_mview_get(cat, c->a, relation_id, &c->view, err));
+    TRY(cat_evidence_list(cat, c->a, relation_id, &c->chain, err));
+    return check_all(c, err);
+}
+
+/* *again: the view moved before the mark could be set. */
+static Status quarantine(Check *c, int *again, Error *err)
+{
+    if (!c->o->quarantine || !c->view.managed || str_eq(c->view.quarantine, c->ret->what))
+        return OK;
+    Status s = cat_mview_quarantine(lake_catalog(c->r->lake), c->rel.id, c->view.last_run, c->ret->what, err);
+    *again = s == E_CONFLICT;
+    return *again ? OK : s;
+}
+
 Status refresh_verify(Refresher *r, Arena *a, int64_t relation_id, const VerifyOptions *o, VerifyReport *ret, Error *err)
 {
+    enum { LOOKS = 5 };
     Check c = { .r = r, .a = a, .o = o, .ret = ret };
 
-    *ret = (VerifyReport){ .proven = 1 };
-    TRY(cat_relation_by_id(lake_catalog(r->lake), a, relation_id, &c.rel, err));
-    TRY(cat_mview_get(lake_catalog(r->lake), a, relation_id, &c.view, err));
-    TRY(cat_evidence_list(lake_catalog(r->lake), a, relation_id, &c.chain, err));
-    TRY(check_all(&c, err));
-    return quarantine(&c, err);
+    for (int look = 0; look < LOOKS; look++) {
+        int again = 0;
+        TRY(verify_once(&c, relation_id, err));
+        if (ret->proven)
+            return OK;
+        TRY(has_moved(&c, &again, err));
+        if (!again)
+            TRY(quarantine(&c, &again, err));
+        if (!again)
+            return OK;
+    }
+    return FAIL(err, E_CONFLICT, "the view was refreshed again and again while it was checked");
 }
