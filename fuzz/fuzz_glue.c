@@ -33,7 +33,7 @@ static void expression(Arena *a, Str text)
         abort();
     err.message[0] = 0;
     Status s = glue_expr_parse(a, text, keys, &e, &err);
-    if ((s == OK && glue_expr_holds(a, e, values, &holds, &err) != OK) || (s != OK && !err.message[0]))
+    if ((s == OK && glue_expr_holds(e, values, &holds, &err) != OK) || (s != OK && !err.message[0]))
         abort();
 }
 

@@ -450,44 +450,66 @@ static bool in_values(const GlueExpr *e, Str v)
 
 static bool is_null(Str v) { return str_eq(v, S("__HIVE_DEFAULT_PARTITION__")); }
 
-static Status test_holds(const GlueExpr *e, const Json *values, bool *ret, Error *err)
+/* SQL's three answers: a comparison with null is neither true nor false. */
+typedef enum { ANSWER_NO, ANSWER_YES, ANSWER_UNKNOWN } Answer;
+
+static Answer yes_if(bool b) { return b ? ANSWER_YES : ANSWER_NO; }
+
+static Answer and_of(Answer x, Answer y)
+{
+    if (x == ANSWER_NO || y == ANSWER_NO)
+        return ANSWER_NO;
+    return x == ANSWER_YES && y == ANSWER_YES ? ANSWER_YES : ANSWER_UNKNOWN;
+}
+
+static Answer not_of(Answer x) { return x == ANSWER_UNKNOWN ? x : yes_if(x == ANSWER_NO); }
+
+static Status test_answer(const GlueExpr *e, const Json *values, Answer *ret, Error *err)
 {
     const Json *j = json_at(values, e->column);
     Str v = json_is(j, JSON_STRING) ? j->string : (Str){0};
     bool null = !j || is_null(v);
 
-    *ret = e->kind == PX_IS_NULL && null;
+    *ret = e->kind == PX_IS_NULL ? yes_if(null) : ANSWER_UNKNOWN;
     if (null || e->kind == PX_IS_NULL)
         return OK;
     if (!fits(e->type, v))
         return AWS_FAIL(err, E_INVALID, "InvalidStateException", "\"" STR_FMT "\" is not %s", STR_ARG(str_sub(v, 0, 100)), wanted[e->type]);
     if (e->kind == PX_CMP)
-        *ret = by(e->cmp, compare(e->type, v, e->values.p[0]));
+        *ret = yes_if(by(e->cmp, compare(e->type, v, e->values.p[0])));
     else if (e->kind == PX_IN)
-        *ret = in_values(e, v);
+        *ret = yes_if(in_values(e, v));
     else if (e->kind == PX_BETWEEN)
-        *ret = compare(e->type, v, e->values.p[0]) >= 0 && compare(e->type, v, e->values.p[1]) <= 0;
+        *ret = yes_if(compare(e->type, v, e->values.p[0]) >= 0 && compare(e->type, v, e->values.p[1]) <= 0);
     else
-        *ret = str_like(v, e->values.p[0]);
+        *ret = yes_if(str_like(v, e->values.p[0]));
     return OK;
 }
 
-Status glue_expr_holds(Arena *a, const GlueExpr *e, const Json *values, bool *ret, Error *err)
+static Status answer(const GlueExpr *e, const Json *values, Answer *ret, Error *err)
 {
-    bool left, right;
+    Answer left, right;
 
-    if (e->kind == PX_TRUE) {
-        *ret = true;
+    *ret = ANSWER_YES;
+    if (e->kind == PX_TRUE)
         return OK;
-    }
     if (e->kind != PX_AND && e->kind != PX_OR && e->kind != PX_NOT)
-        return test_holds(e, values, ret, err);
-    TRY(glue_expr_holds(a, e->left, values, &left, err));
+        return test_answer(e, values, ret, err);
+    TRY(answer(e->left, values, &left, err));
     if (e->kind == PX_NOT) {
-        *ret = !left;
+        *ret = not_of(left);
         return OK;
     }
-    TRY(glue_expr_holds(a, e->right, values, &right, err));
-    *ret = e->kind == PX_AND ? left && right : left || right;
+    TRY(answer(e->right, values, &right, err));
+    *ret = e->kind == PX_AND ? and_of(left, right) : not_of(and_of(not_of(left), not_of(right)));
+    return OK;
+}
+
+Status glue_expr_holds(const GlueExpr *e, const Json *values, bool *ret, Error *err)
+{
+    Answer x;
+
+    TRY(answer(e, values, &x, err));
+    *ret = x == ANSWER_YES;
     return OK;
 }

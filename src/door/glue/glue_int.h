@@ -95,7 +95,7 @@ NODISCARD Status glue_partition_delete(AwsCall *c, const CatRelation *r, const J
 /* A partition expression over columns (glue_expression.c). values: of one partition. E_INVALID in AWS's words. */
 typedef struct GlueExpr GlueExpr;
 NODISCARD Status glue_expr_parse(Arena *a, Str text, const Json *partition_keys, GlueExpr **ret, Error *err);
-NODISCARD Status glue_expr_holds(Arena *a, const GlueExpr *e, const Json *values, bool *ret, Error *err);
+NODISCARD Status glue_expr_holds(const GlueExpr *e, const Json *values, bool *ret, Error *err);
 
 /* ---- glue_regex.c: patterns of names ------------------------------------------------------------------------------------------------ */
 

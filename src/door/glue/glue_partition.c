@@ -101,7 +101,7 @@ static Status list_page(AwsCall *c, const CatRelation *r, const GlueExpr *e, Str
         bool holds = false;
         if ((after.n > 0 && str_cmp(d->key, after) <= 0) || !in_segment(aws_get(c, "Segment"), d->key))
             continue;
-        TRY(glue_expr_holds(c->a, e, json_get(json_get(d->value, "input"), "Values"), &holds, err));
+        TRY(glue_expr_holds(e, json_get(json_get(d->value, "input"), "Values"), &holds, err));
         if (!holds)
             continue;
         if ((int64_t)json_len(list) == max) {
