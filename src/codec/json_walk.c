@@ -266,7 +266,10 @@ static bool sorted_object(Walk *w, StrBuf *out, int depth)
     for (size_t i = 0; i < members.n; i++) {
         if (i + 1 < members.n && str_eq(members.p[i].raw, members.p[i + 1].raw))
             continue;
-        sb_fmt(out, "%s\"" STR_FMT "\":" STR_FMT, first ? "" : ",", STR_ARG(members.p[i].raw), STR_ARG(members.p[i].value));
+        sb_addc(out, first ? "\"" : ",\"");
+        sb_add(out, members.p[i].raw);                              /* no format: a text may hold NUL */
+        sb_addc(out, "\":");
+        sb_add(out, members.p[i].value);
         first = false;
     }
     sb_byte(out, '}');
@@ -302,7 +305,9 @@ static bool sorted(Walk *w, StrBuf *out, int depth)
     if (w->p < w->end && *w->p == '"') {
         if (!string(w, &s))
             return false;
-        sb_fmt(out, "\"" STR_FMT "\"", STR_ARG(s));
+        sb_byte(out, '"');
+        sb_add(out, s);
+        sb_byte(out, '"');
         return true;
     }
     s = word(w);
