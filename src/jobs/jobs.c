@@ -40,6 +40,7 @@ static Status open_all(Jobs *j, Error *err)
     j->data = str_dup(j->a, str_c(real));
     TRY(choose_user(j, err));
     job_tools(j->a, &j->options, j->change_user, &j->tools);
+    job_clean_old(j);
     return job_recover(j, err);
 }
 

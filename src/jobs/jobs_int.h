@@ -94,6 +94,7 @@ NODISCARD Status job_runs_prune(Jobs *j, Str job, Error *err);
 /* prepare.c: role, folder, script, command. */
 NODISCARD Status job_prepare(JobRun *r, JobChild *c, Error *err);
 void job_clean(JobRun *r);
+void job_clean_old(Jobs *j);          /* folders that a dead server on this data folder left */
 /* E_UNSUPPORTED, with the way to get one, when the job needs a Spark that is not there. */
 NODISCARD Status job_runnable(Jobs *j, const Json *job, Error *err);
 bool job_is_python(const Json *job);

@@ -78,13 +78,19 @@ static Status own(JobRun *r, const char *path, Error *err)
     return OK;
 }
 
+/* /tmp/firn-job-<of the data folder>-…: what a dead server left is known by its name. */
+static Str folder_prefix(Arena *a, const Jobs *j)
+{
+    return str_fmt(a, "/tmp/firn-job-" STR_FMT "-", STR_ARG(str_sub(hash_hex(a, HASH_SHA256, j->data), 0, 12)));
+}
+
 static Status make_folder(JobRun *r, Error *err)
 {
-    char path[] = "/tmp/firn-job-XXXXXX";
+    char *path = str_z(r->a, str_cat(r->a, folder_prefix(r->a, r->jobs), S("XXXXXX")));
 
     if (!mkdtemp(path))
         return FAIL_ERRNO(err, "making a folder for the job");
-    r->dir = str_dup(r->a, str_c(path));
+    r->dir = str_c(path);
     return own(r, r->dir.p, err);
 }
 
@@ -183,12 +189,27 @@ static Status copy_support(JobRun *r, Error *err)
 
 static int remove_one(const char *path, const struct stat *st UNUSED, int what UNUSED, struct FTW *at UNUSED) { return remove(path); }
 
+static void remove_folder(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT); }
+
+void job_clean_old(Jobs *j)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Str prefix = str_from(folder_prefix(a, j), strlen("/tmp/"));
+    DIR *d = opendir("/tmp");
+
+    for (struct dirent *e; d && (e = readdir(d)); )
+        if (str_starts(str_c(e->d_name), prefix))
+            remove_folder(str_fmt(a, "/tmp/%s", e->d_name).p);
+    if (d)
+        closedir(d);
+}
+
 void job_clean(JobRun *r)
 {
     Error ignored;
 
     if (r->dir.n)
-        nftw(r->dir.p, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+        remove_folder(r->dir.p);
     if (r->key.id.n && cat_key_delete(r->jobs->svc->catalog, r->key.id, &ignored) != OK)
         log_error(&ignored, "a job's credentials could not be taken back", NULL);
 }

@@ -295,7 +295,8 @@ def test_off(tmp_path):
 
 
 def test_a_killed_server(tmp_path):
-    """Its runs are FAILED after the start, and their processes are gone."""
+    """Its runs are FAILED after the start, their processes and folders are gone."""
+    folders = set(pathlib.Path("/tmp").glob("firn-job-*"))
     s = Server(tmp_path / "data")
     try:
         g = Glue(s)
@@ -310,8 +311,10 @@ def test_a_killed_server(tmp_path):
         while time.time() < end and [p for p in pathlib.Path("/proc").glob("[0-9]*/cmdline") if marker.encode() in _read(p)]:
             time.sleep(0.1)
         assert not [p for p in pathlib.Path("/proc").glob("[0-9]*/cmdline") if marker.encode() in _read(p)]
+        left = set(pathlib.Path("/tmp").glob("firn-job-*")) - folders
         s.start()
         r = client(s, "glue").get_job_run(JobName=job, RunId=run)["JobRun"]
+        assert [p for p in left if not p.exists()]
         assert r["JobRunState"] == "FAILED" and "server stopped" in r["ErrorMessage"]
     finally:
         s.stop()
