@@ -94,8 +94,9 @@ TBLPROPERTIES ('format-version'='2')"""),
 def world(request, tmp_path_factory):
     w = World(tmp_path_factory.mktemp("blog"), request.param)
     yield w
-    for what, seconds in w.times.items():
-        print(f"\n{request.node.callspec.id if hasattr(request.node, 'callspec') else request.param.__name__.lower()}: {what} {seconds * 1000:.0f} ms", end="")
+    with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+        for what, seconds in w.times.items():
+            print(f"\n{request.param.__name__.lower()}: {what} {seconds * 1000:.0f} ms", end="")
     w.stop()
 
 
