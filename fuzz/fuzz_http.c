@@ -17,16 +17,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static HttpServer *server;
 static Store *store;
 
-static Status secret(void *ctx, Arena *a, const SigClaim *c, Str *ret, void **principal, Error *err)
+static Status secret(void *ctx, Arena *a, const HttpRequest *r, const SigClaim *c, Str *ret, void **principal, Error *err)
 {
-    (void)ctx, (void)a, (void)c, (void)principal, (void)err;
+    (void)ctx, (void)a, (void)r, (void)c, (void)principal, (void)err;
     *ret = S("secret");
     return OK;
 }
 
-static Status allow(void *ctx, Arena *a, void *principal, const char *action, Str bucket, Str key, Error *err)
+static Status allow(void *ctx, Arena *a, void *principal, const char *action, Str bucket, Str key, const Props *context, Error *err)
 {
-    (void)ctx, (void)a, (void)principal, (void)action, (void)bucket, (void)key, (void)err;
+    (void)ctx, (void)a, (void)principal, (void)action, (void)bucket, (void)key, (void)context, (void)err;
     return OK;
 }
 
@@ -51,7 +51,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     log_setup(LOG_ERROR, false);
     need(store_open_memory(&store, &err));
     need(store_bucket_create(store, &b, &err));
-    S3DoorOptions d = { .store = store, .hooks = { NULL, secret, allow }, .region = S("r"), .owner_id = S("o"), .owner_name = S("o") };
+    S3DoorOptions d = { .store = store, .hooks = { .secret = secret, .allow = allow }, .region = S("r"), .owner_id = S("o"), .owner_name = S("o") };
     need(http_serve(&o, handle, s3_door_new(&d), &server, &err));
     return 0;
 }
