@@ -2,13 +2,13 @@
 """The first document, row by row: each command and statement in its order, with its outcome, less the defects that its author found.
 
 Commands run as they were typed, by the AWS CLI.  Row 13 comes before row 9, for it is about the time before the grants."""
-import os
 import json
+import os
 import re
 
 import pytest
 
-from world import (ACCOUNT, BUCKET, CONF, HERE, JOB_INPUT, JOB_ROLE, MANAGED, ORDERS, POLICY, REFRESH_RUNS, REGULAR, ROOT, S3T_CATALOG, SRC_DB, TABLE_BUCKET, TB_ARN, Failed, Job, Session, Sql, World)
+from walk import (ACCOUNT, BUCKET, CONF, HERE, JOB_INPUT, JOB_ROLE, MANAGED, ORDERS, POLICY, REFRESH_RUNS, REGULAR, ROOT, S3T_CATALOG, SRC_DB, TABLE_BUCKET, TB_ARN, Failed, Job, Session, Sql, World)
 
 SPARK = (ROOT / "build" / "venv-spark" / "bin" / "python").exists() and (ROOT / "build" / "firn-spark.jar").exists()
 with_spark = [pytest.mark.long, pytest.mark.skipif(not SPARK, reason="Spark is not there; `make setup-spark` gets it")]
