@@ -199,6 +199,10 @@ NODISCARD Status cat_key_get(Catalog *c, Arena *a, Str id, CatKey *ret, Error *e
 NODISCARD Status cat_key_delete(Catalog *c, Str id, Error *err);
 NODISCARD Status cat_key_expire(Catalog *c, int64_t now_ms, Error *err);     /* forgets sessions past their end */
 
+/* Text for a document that a copy of catalog.db alone must not give away (a password): sealed with the key file, base64. E_CORRUPT. */
+NODISCARD Status cat_seal(Catalog *c, Arena *a, Str plain, Str *ret, Error *err);
+NODISCARD Status cat_unseal(Catalog *c, Arena *a, Str sealed, Str *ret, Error *err);
+
 /* ---- documents: small durable JSON of upper rooms, by kind and key -------------------------------------------------------------------- */
 
 /* Documents of these kinds have keys "<relation id>/…" and go with their relation. */

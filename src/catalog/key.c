@@ -24,6 +24,23 @@ static Status insert_key(Db *db, Arena *a, const CatKey *k, Error *err)
     return cq_run(&q);
 }
 
+Status cat_seal(Catalog *c, Arena *a, Str plain, Str *ret, Error *err)
+{
+    Str bytes;
+
+    TRY(aes_seal(a, c->seal_key, plain, &bytes, err));
+    *ret = base64_encode(a, bytes);
+    return OK;
+}
+
+Status cat_unseal(Catalog *c, Arena *a, Str sealed, Str *ret, Error *err)
+{
+    Str bytes;
+
+    TRY(base64_decode(a, sealed, &bytes, err));
+    return aes_open(a, c->seal_key, bytes, ret, err);
+}
+
 Status cat_key_put(Catalog *c, const CatKey *k, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();

@@ -44,8 +44,25 @@ static Status check_settings(Run *r, Error *err)
     return E_INVALID;
 }
 
+/* AWS's own parser knows no minutes, although its manual counts in them: aws_compat says what it says. */
+static Status no_minutes(const Run *r, const Schedule *s, Error *err)
+{
+    int line = 1, column = 0;
+
+    for (int i = 0; i < s->unit_position - 1 && (size_t)i < r->text.n; i++, column++)
+        if (r->text.p[i] == '\n') {
+            line++;
+            column = -1;
+        }
+    RAISE(err, E_SYNTAX, "[PARSE_SYNTAX_ERROR] Syntax error at or near '" STR_FMT "'. SQLSTATE: 42601 (line %d, pos %d)", STR_ARG(s->minutes), line, column);
+    err->position = s->unit_position;
+    return E_SYNTAX;
+}
+
 static Status check_schedule(Run *r, const Schedule *s, Error *err)
 {
+    if (s->has && s->minutes.n && r->svc->options.aws_compat)
+        return no_minutes(r, s, err);
     int64_t min = r->svc->options.schedule_minimum_s;
     if (!s->has || s->seconds >= min)
         return OK;
@@ -248,6 +265,8 @@ Status do_drop_mv(Run *r, Rows *rows, Error *err)
 static Status set_schedule(Run *r, CatMview *v, Error *err)
 {
     TRY(check_schedule(r, &r->st->schedule, err));
+    if (r->st->schedule_drop && r->svc->options.aws_compat)
+        return OK;                                    /* AWS says yes and goes on refreshing */
     int64_t every_s = r->st->schedule_drop ? 0 : r->st->schedule.seconds;
     TRY(cat_mview_schedule(r->svc->catalog, v->relation_id, every_s, every_s ? clock_ms() + every_s * 1000 : 0, err));
     sched_wake(r->svc->scheduler);

@@ -73,6 +73,9 @@ void p_schedule(Parser *p, Schedule *ret)
     int64_t n = p_integer(p);
     if (n < 1 || n > EVERY_MAX)
         P_FAIL(p, E_INVALID, ret->position, "a refresh schedule needs an interval between 1 and %d", EVERY_MAX);
+    ret->unit_position = p_pos(p);
+    if (p_is(p, K_MINUTE) || p_is(p, K_MINUTES))
+        ret->minutes = p_peek(p, 0)->text;
     for (size_t i = 0; i < COUNT_OF(UNITS); i++)
         if (p_take(p, UNITS[i].one) || p_take(p, UNITS[i].many)) {
             ret->seconds = n * UNITS[i].seconds;

@@ -230,7 +230,7 @@ typedef struct Assign { StrVec column; Expr *value; } Assign;
 typedef VEC(Assign) AssignVec;
 typedef struct MergeClause { MergeMatch match; Expr *cond; MergeDo action; AssignVec set; StrVec columns; ExprVec values; } MergeClause;
 
-typedef struct Schedule { int has; int64_t seconds; int position; } Schedule;
+typedef struct Schedule { int has; int64_t seconds; int position; Str minutes; int unit_position; } Schedule;      /* minutes: the word, when that is the unit */
 
 /* CREATE EXTERNAL TABLE: what Hive's clauses said; empty: nothing. */
 typedef struct HiveTable { Str serde, stored_as, input_format, output_format; Props serde_props; ColumnDefs partition_columns; } HiveTable;

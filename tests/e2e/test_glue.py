@@ -776,3 +776,35 @@ def test_a_refresh_reads_files_as_the_definer(server, glue, ns, files):
     iam.put_role_policy(RoleName=name, PolicyName=policies[0], PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [allow("glue:*", "s3:*")]}))
     run = wait_for(glue, ACCOUNT, glue.StartMaterializedViewRefreshTaskRun(**who)["MaterializedViewRefreshTaskRunId"])
     assert run["Status"] == "SUCCEEDED" and server.sql(f"SELECT * FROM glue_catalog.{ns}.m") == [("x", 11)]
+
+
+def test_passwords_of_connections_lie_sealed(tmp_path):
+    server = conftest.Server(tmp_path / "data")
+    glue = Glue(server)
+    glue.CreateConnection(ConnectionInput={"Name": "wh", "ConnectionType": "JDBC", "ConnectionProperties": {"JDBC_CONNECTION_URL": "jdbc:x://y", "USERNAME": "u", "PASSWORD": "not-for-everybody"}})
+    assert glue.GetConnection(Name="wh")["Connection"]["ConnectionProperties"]["PASSWORD"] == "not-for-everybody"
+    assert "PASSWORD" not in glue.GetConnection(Name="wh", HidePassword=True)["Connection"]["ConnectionProperties"]
+    assert glue.GetConnections()["ConnectionList"][0]["ConnectionProperties"]["USERNAME"] == "u"
+    server.stop()
+    for file in (tmp_path / "data").glob("catalog.db*"):
+        assert b"not-for-everybody" not in file.read_bytes()
+
+
+def test_aws_compat_knows_no_minutes_and_keeps_schedules(tmp_path):
+    server = conftest.Server(tmp_path / "data", ["aws_compat=on"])
+    boto3.client("s3tables", endpoint_url=server.lake, aws_access_key_id=server.key, aws_secret_access_key=server.secret, region_name="us-east-1").create_table_bucket(name="compat-bucket")
+    with server.connect() as c:
+        def sql(text):
+            return c.execute(text, prepare=False)
+        sql("SET spark.sql.mv.managed.enabled = true")
+        sql("SET spark.sql.catalog.s3t.glue.id = '" + ACCOUNT + ":s3tablescatalog/compat-bucket'")
+        sql("CREATE NAMESPACE s3t.ns")
+        sql("CREATE TABLE s3t.ns.t (a INT)")
+        sql("CREATE MANAGED MATERIALIZED VIEW s3t.ns.v AS SELECT a, COUNT(*) AS n FROM s3t.ns.t GROUP BY a")
+        with pytest.raises(Exception, match=r"\[PARSE_SYNTAX_ERROR\] Syntax error at or near 'MINUTES'. SQLSTATE: 42601 \(line 1, pos 63\)"):
+            sql("ALTER MATERIALIZED VIEW s3t.ns.v ADD SCHEDULE REFRESH EVERY 10 MINUTES")
+        sql("ALTER MATERIALIZED VIEW s3t.ns.v ADD SCHEDULE REFRESH EVERY 1 HOUR")
+        sql("ALTER MATERIALIZED VIEW s3t.ns.v DROP SCHEDULE")
+    v = Glue(server).GetTable(CatalogId=ACCOUNT + ":s3tablescatalog/compat-bucket", DatabaseName="ns", Name="v")["Table"]["ViewDefinition"]
+    assert v["RefreshSeconds"] == 3600
+    server.stop()

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* glue_connection.c - connections: records alone.  Nothing in firn connects through them; passwords in them are as private as the data folder. */
+/* glue_connection.c - connections: records alone.  Nothing in firn connects through them; properties whose names say PASSWORD or SECRET lie sealed in the catalog. */
 #include "door/glue/glue_int.h"
 
 #define DOC_KIND "glue.connection"
@@ -27,21 +27,46 @@ static Status find(AwsCall *c, Str name, Json **ret, Error *err)
     return s;
 }
 
+static bool is_secret(Arena *a, Str key)
+{
+    Str k = str_upper(a, key);
+    return str_find(k, S("PASSWORD")) >= 0 || str_find(k, S("SECRET")) >= 0;
+}
+
+typedef Status (*Sealing)(Catalog *cat, Arena *a, Str text, Str *ret, Error *err);
+
+static Status each_secret(AwsCall *c, Json *input, Sealing how, Error *err)
+{
+    Json *props = json_get(input, "ConnectionProperties");
+
+    for (size_t i = 0; json_is(props, JSON_OBJECT) && i < props->object.n; i++) {
+        JsonMember *m = &props->object.p[i];
+        Str text;
+        if (!is_secret(c->a, m->key) || !json_is(m->value, JSON_STRING))
+            continue;
+        TRY_CTX(how(glue_catalog(c), c->a, m->value->string, &text, err), err, "connection property " STR_FMT, STR_ARG(m->key));
+        m->value = json_str(c->a, text);
+    }
+    return OK;
+}
+
 static Status put(AwsCall *c, Str name, const Json *input, int64_t created_ms, Error *err)
 {
-    Json *doc = json_object(c->a);
+    Json *doc = json_object(c->a), *kept = json_copy(c->a, input);
 
-    json_set(c->a, doc, "input", (Json *)input);
+    TRY(each_secret(c, kept, cat_seal, err));
+    json_set(c->a, doc, "input", kept);
     json_set(c->a, doc, "created_ms", json_int(c->a, created_ms));
     json_set(c->a, doc, "updated_ms", json_int(c->a, clock_ms()));
     json_set(c->a, doc, "updated_by", json_str(c->a, c->who.arn));
     return put_doc(c, name, doc, err);
 }
 
-static Json *show(AwsCall *c, const Json *doc)
+static Status show(AwsCall *c, const Json *doc, Json **ret, Error *err)
 {
     Json *o = json_copy(c->a, json_get(doc, "input")), *props = json_get(o, "ConnectionProperties");
 
+    TRY(each_secret(c, o, cat_unseal, err));
     if (aws_bool(c, "HidePassword", false)) {
         json_del(props, S("PASSWORD"));
         json_del(props, S("ENCRYPTED_PASSWORD"));
@@ -52,7 +77,8 @@ static Json *show(AwsCall *c, const Json *doc)
     json_set(c->a, o, "LastUpdatedTime", aws_time(c, json_get_int(doc, "updated_ms", 0)));
     json_set(c->a, o, "LastUpdatedBy", json_str(c->a, json_get_str(doc, "updated_by", (Str){0})));
     json_set(c->a, o, "Status", json_str(c->a, S("READY")));
-    return o;
+    *ret = o;
+    return OK;
 }
 
 Status glue_create_connection(AwsCall *c, Error *err)
@@ -73,10 +99,11 @@ Status glue_create_connection(AwsCall *c, Error *err)
 
 Status glue_get_connection(AwsCall *c, Error *err)
 {
-    Json *doc = NULL;
+    Json *doc = NULL, *shown;
 
     TRY(find(c, aws_str(c, "Name"), &doc, err));
-    aws_put(c, "Connection", show(c, doc));
+    TRY(show(c, doc, &shown, err));
+    aws_put(c, "Connection", shown);
     return OK;
 }
 
@@ -105,8 +132,11 @@ Status glue_get_connections(AwsCall *c, Error *err)
     for vec_each(CatDoc, d, &docs) {
         const Json *input = json_get(d->value, "input");
         Str type = json_get_str(filter, "ConnectionType", (Str){0});
-        if ((type.n == 0 || str_eq(type, json_get_str(input, "ConnectionType", (Str){0}))) && has_all(json_get(input, "MatchCriteria"), json_get(filter, "MatchCriteria")))
-            json_push(c->a, list, show(c, d->value));
+        if ((type.n == 0 || str_eq(type, json_get_str(input, "ConnectionType", (Str){0}))) && has_all(json_get(input, "MatchCriteria"), json_get(filter, "MatchCriteria"))) {
+            Json *shown;
+            TRY(show(c, d->value, &shown, err));
+            json_push(c->a, list, shown);
+        }
     }
     return aws_page(c, "ConnectionList", list, "NextToken", "MaxResults", PAGE_TABLES, "NextToken", err);
 }
