@@ -93,7 +93,8 @@ typedef struct LakeName {
     OptI64 version, timestamp_ms;           /* time travel */
     Str ref;                                /* branch, tag, or a snapshot id as text */
 } LakeName;
-typedef struct LakeSource { LakeTable table; const IceSnapshot *snapshot; const IceSchema *schema; Str metadata_table; } LakeSource;
+/* hidden: fields read after the schema's own, or NULL. */
+typedef struct LakeSource { LakeTable table; const IceSnapshot *snapshot; const IceSchema *schema; Str metadata_table; const IceFields *hidden; } LakeSource;
 /* The BoundTable's `user` is a LakeSource. Equal ids: same table, snapshot and schema. */
 NODISCARD Status lake_bind_table(Lake *l, Arena *a, const LakeTable *t, const LakeName *n, BoundTable **ret, Error *err);
 NODISCARD Status lake_source_relation(Lake *l, Arena *a, DuckConn *c, const LakeSource *s, const IcePredicates *where, LakeRelation *ret, Error *err);

@@ -67,7 +67,7 @@ Status lake_bind_table(Lake *l UNUSED, Arena *a, const LakeTable *t, const LakeN
 
 Status lake_source_relation(Lake *l, Arena *a, DuckConn *c, const LakeSource *s, const IcePredicates *where, LakeRelation *ret, Error *err)
 {
-    LakeScan scan = { .snapshot = s->snapshot, .schema = s->schema, .where = where };
+    LakeScan scan = { .snapshot = s->snapshot, .schema = s->schema, .where = where, .hidden = s->hidden };
     if (s->metadata_table.n)
         return lake_metadata_table(l, a, c, &s->table, s->metadata_table, s->snapshot, ret, err);
     return lake_scan(l, a, c, &s->table, &scan, ret, err);

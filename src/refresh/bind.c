@@ -125,7 +125,7 @@ Pinned pinned_source(const CatMview *v, Str uuid)
 
 /* ---- hidden fields in the record ----------------------------------------------------------------------------------- */
 
-Status hidden_fields(Arena *a, const CatMview *v, IceFields **ret, Error *err)
+Status refresh_hidden_fields(Arena *a, const CatMview *v, IceFields **ret, Error *err)
 {
     IceFields *fields = arena_new(a, IceFields);
 

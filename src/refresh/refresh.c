@@ -306,7 +306,7 @@ static Status execute(Job *j, const RefreshRequest *q, Error *err)
     Props catalogs = catalogs_of(j->a, &j->mview);
     IceFields *hidden;
 
-    TRY(hidden_fields(j->a, &j->mview, &hidden, err));
+    TRY(refresh_hidden_fields(j->a, &j->mview, &hidden, err));
     j->hidden = hidden;
     TRY(view_bind(j->r, j->a, j->c, j->mview.definition, str_eq(j->mview.dialect, S("spark")) ? DIALECT_SPARK : DIALECT_POSTGRES, &catalogs, j->mview.definer,
                   j->mview.relation_id, &j->bound, err));

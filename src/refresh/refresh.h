@@ -73,6 +73,9 @@ RefreshCounts refresh_counts(Refresher *r);              /* since start */
 /* At start: runs that a dead server left become FAILED. */
 NODISCARD Status refresh_recover(Refresher *r, Error *err);
 
+/* The bookkeeping fields that stand in a view's files beside its own. */
+NODISCARD Status refresh_hidden_fields(Arena *a, const CatMview *v, IceFields **ret, Error *err);
+
 /* FRESH or STALE by the sources' snapshots, and which source is ahead. Never reads data. */
 typedef struct Staleness { int stale; Str reason; } Staleness;
 NODISCARD Status refresh_staleness(Refresher *r, Arena *a, const CatMview *v, Staleness *ret, Error *err);

@@ -104,7 +104,6 @@ NODISCARD Status job_examine(Job *j, int full, Error *err);
 NODISCARD Status job_mend(Job *j, Error *err);                   /* j->table.meta: the newest metadata that can be trusted, without snapshots */
 NODISCARD Status job_mend_publish(Job *j, Error *err);
 
-NODISCARD Status hidden_fields(Arena *a, const CatMview *v, IceFields **ret, Error *err);
 Json *hidden_json(Arena *a, const IceFields *fields);
 
 #endif

@@ -263,6 +263,18 @@ static Status describe_query(Run *r, Rows *rows, Error *err)
     return OK;
 }
 
+static Status bookkeeping(Run *r, Rows *rows, const CatRelation *rel, Error *err)
+{
+    const IceFields *hidden;
+    IceSchema s = {0};
+
+    TRY(compat_columns(r, r->a, rel, &hidden, err));
+    if (!hidden)
+        return OK;
+    s.fields = *hidden;
+    return columns(r, rows, &s, err);
+}
+
 Status do_describe(Run *r, Rows *rows, Error *err)
 {
     const IceSchema *seen;
@@ -291,6 +303,7 @@ Status do_describe(Run *r, Rows *rows, Error *err)
     TRY(external_open(r, r->a, &rel, &t, err));
     TRY(run_seen_schema(r, &rel, ice_current_schema(t.meta), &seen, err));
     TRY(columns(r, rows, seen, err));
+    TRY(bookkeeping(r, rows, &rel, err));
     if (t.external)
         return external_details(r, rows, &t), OK;
     if (seen != ice_current_schema(t.meta))

@@ -266,6 +266,7 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
     if (s == E_NOT_FOUND)                                    /* the table is there; what lacks is a snapshot, or a metadata table */
         s = err->code = E_INVALID;
     TRY(s);
+    TRY(compat_bind(r, a, &rel, *ret, err));
     return run_limit_columns(r, a, &rel, &n, *ret, err);
 }
 

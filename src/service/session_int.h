@@ -108,6 +108,10 @@ void pg_objects_free(struct PgObjects *o);
 NODISCARD Status run_need_pg_catalog(Run *r, Str engine_sql, Error *err);
 Printer run_printer(Run *r);
 
+/* compat.c: the bookkeeping columns of a managed view where aws_compat shows them; NULL: none. */
+NODISCARD Status compat_columns(Run *r, Arena *a, const CatRelation *rel, const IceFields **ret, Error *err);
+NODISCARD Status compat_bind(Run *r, Arena *a, const CatRelation *rel, BoundTable *t, Error *err);
+
 NODISCARD Status run_ask(Run *r, Action action, const char *api, const CatRelation *rel, Error *err);
 
 /* ---- statements: each fills rows ------------------------------------------------------------------------------------------ */

@@ -805,6 +805,11 @@ def test_aws_compat_knows_no_minutes_and_keeps_schedules(tmp_path):
             sql("ALTER MATERIALIZED VIEW s3t.ns.v ADD SCHEDULE REFRESH EVERY 10 MINUTES")
         sql("ALTER MATERIALIZED VIEW s3t.ns.v ADD SCHEDULE REFRESH EVERY 1 HOUR")
         sql("ALTER MATERIALIZED VIEW s3t.ns.v DROP SCHEDULE")
+        sql("INSERT INTO s3t.ns.t VALUES (7), (7)")
+        sql("REFRESH MATERIALIZED VIEW s3t.ns.v")
+        assert sql("SELECT * FROM s3t.ns.v").fetchall() == [(7, 2, 2)]               # a, n, __ivm_num_rec
+        assert [r[0] for r in sql("DESCRIBE s3t.ns.v").fetchall()][:3] == ["a", "n", "__ivm_num_rec"]
+        assert sql("SELECT __ivm_num_rec FROM s3t.ns.v WHERE a = 7").fetchall() == [(2,)]
     v = Glue(server).GetTable(CatalogId=ACCOUNT + ":s3tablescatalog/compat-bucket", DatabaseName="ns", Name="v")["Table"]["ViewDefinition"]
     assert v["RefreshSeconds"] == 3600
     server.stop()
