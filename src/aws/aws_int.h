@@ -27,7 +27,7 @@ NODISCARD Status aws_check_input(Arena *a, const AwsService *s, const AwsMembers
 Json *aws_from_text(Arena *a, const AwsType *t, Str text);
 
 /* aws_decode.c: the operation and its raw input. E_NOT_FOUND: no such operation. */
-typedef struct AwsRequest { const AwsOp *op; Json *in; Str body; Str action; } AwsRequest;
+typedef struct AwsRequest { const AwsOp *op; Json *in; Str body; } AwsRequest;
 NODISCARD Status aws_read_request(const AwsMount *m, HttpRequest *r, AwsRequest *ret, Error *err);
 NODISCARD Status aws_decode_input(const AwsMount *m, HttpRequest *r, AwsRequest *q, Error *err);
 const AwsOp *aws_rest_op(const AwsService *s, const HttpRequest *r, StrVec *values);

@@ -11,6 +11,17 @@
 
 Status live_exec(Live *l, Str sql, Error *err) { return duck_exec(l->conn, sql, err); }
 
+Status live_together(Live *l, Str statements, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Error ignored;
+    Status s = live_exec(l, str_fmt(a, "BEGIN TRANSACTION; " STR_FMT "; COMMIT", STR_ARG(statements)), err);
+
+    if (s != OK)
+        (void)!live_exec(l, S("ROLLBACK"), &ignored);
+    return s;
+}
+
 Str live_table(Arena *a, int64_t id) { return str_fmt(a, "live.r%lld", (long long)id); }
 Str live_log_table(Arena *a, int64_t id) { return str_fmt(a, "live.log%lld", (long long)id); }
 Str live_source_id(Arena *a, int64_t id) { return str_fmt(a, "live:%lld", (long long)id); }
@@ -308,17 +319,11 @@ static Status drop_all(Live *l, const int64_t *ids, size_t n, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     StrBuf b = sb_new(a);
-    Error ignored;
 
     TRY(check_drop(l, ids, n, err));
-    sb_addc(&b, "BEGIN TRANSACTION;");
     for (size_t i = 0; i < n; i++)
-        sb_fmt(&b, "DROP TABLE IF EXISTS " STR_FMT "; DROP TABLE IF EXISTS " STR_FMT ";", STR_ARG(live_table(a, ids[i])), STR_ARG(live_log_table(a, ids[i])));
-    sb_addc(&b, "COMMIT");
-    Status s = live_exec(l, sb_str(&b), err);
-    if (s != OK)
-        (void)!live_exec(l, S("ROLLBACK"), &ignored);
-    return s;
+        sb_fmt(&b, "%sDROP TABLE IF EXISTS " STR_FMT "; DROP TABLE IF EXISTS " STR_FMT, i ? "; " : "", STR_ARG(live_table(a, ids[i])), STR_ARG(live_log_table(a, ids[i])));
+    return n ? live_together(l, sb_str(&b), err) : OK;
 }
 
 Status live_drop(Live *l, const int64_t *ids, size_t n, Error *err)
@@ -356,30 +361,6 @@ Status live_relation_sql(Live *l, Arena *a, int64_t id, Str *ret, Error *err)
 }
 
 Str live_rows_sql(Arena *a, int64_t id) { return str_fmt(a, "(SELECT *, rowid AS __rid FROM " STR_FMT ")", STR_ARG(live_table(a, id))); }
-
-Status live_row_count(Live *l, int64_t id, int64_t *ret, Error *err)
-{
-    CLEANUP(arena_destroyp) Arena *a = arena_create();
-    CLEANUP(duck_disconnectp) DuckConn *c = NULL;
-    bool has;
-
-    TRY(duck_connect(l->engine, &c, err));
-    return duck_scalar_i64(c, str_fmt(a, "SELECT count(*) FROM " STR_FMT, STR_ARG(live_table(a, id))), ret, &has, err);
-}
-
-Status live_view_state(Live *l, Arena *a, int64_t id, LiveViewState *ret, Error *err)
-{
-    Status s = OK;
-
-    pthread_mutex_lock(&l->lock);
-    const Relation *r = live_find(l, id);
-    if (r && r->view)
-        *ret = (LiveViewState){ .kept = str_dup(a, ivm_reason(r->view)), .error = r->error ? str_dup(a, str_c(r->error->message)) : (Str){0}, .ticks = r->ticks, .rows_changed = r->rows_changed, .us = r->us };
-    else
-        s = FAIL(err, E_NOT_FOUND, "view %lld does not exist", (long long)id);
-    pthread_mutex_unlock(&l->lock);
-    return s;
-}
 
 int64_t live_now(Live *l)
 {

@@ -39,10 +39,6 @@ Str live_source_id(Arena *a, int64_t id);                                      /
 NODISCARD Status live_drop(Live *l, const int64_t *ids, size_t n, Error *err);
 /* The engine's text of a relation's rows, for a printer: (SELECT …). With the view's own error when it has one. */
 NODISCARD Status live_relation_sql(Live *l, Arena *a, int64_t id, Str *ret, Error *err);
-NODISCARD Status live_row_count(Live *l, int64_t id, int64_t *ret, Error *err);
-/* How a view is kept: ivm_reason's line, and its error if it has one. */
-typedef struct LiveViewState { Str kept, error; int64_t ticks, rows_changed, us; } LiveViewState;
-NODISCARD Status live_view_state(Live *l, Arena *a, int64_t id, LiveViewState *ret, Error *err);
 
 /* ---- writing ----------------------------------------------------------------------------------------------------------- */
 

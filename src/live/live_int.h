@@ -35,7 +35,6 @@ typedef struct Relation {
     Arena *view_arena;
     struct { int64_t *p; size_t n, cap; } sources;
     Error *error;                     /* of a view that is left out; heap; NULL: it is well */
-    int64_t ticks, rows_changed, us;
     struct { LogReader *p; size_t n, cap; } readers;  /* of its change log */
 } Relation;
 
@@ -89,6 +88,7 @@ typedef struct Tick {
 /* live.c */
 Relation *live_find(Live *l, int64_t id);             /* lock held, or as the leader */
 NODISCARD Status live_exec(Live *l, Str sql, Error *err);
+NODISCARD Status live_together(Live *l, Str statements, Error *err);      /* in one transaction: all or none */
 void live_lead(Live *l);                              /* waits for the lead */
 void live_unlead(Live *l);
 Str live_columns_sql(Arena *a, const LiveColumns *cols, const char *prefix);
@@ -102,6 +102,9 @@ NODISCARD Status tick_run(Tick *t, Error *err);
 /* live_view.c: one view's part of a tick. */
 Delta *tick_delta(Tick *t, int64_t id);               /* NULL: unchanged */
 NODISCARD Status tick_view(Tick *t, Relation *r, Error *err);
+NODISCARD Status tick_temp_view(Tick *t, Str name, Str sql, Error *err);
+/* d->chg becomes a table of that name: what `ins` and `del` amount to. */
+NODISCARD Status tick_difference(Tick *t, Delta *d, Str name, Error *err);
 
 /* live_watch.c */
 NODISCARD Status watch_collect(Tick *t, Error *err);  /* chunks of the deltas that somebody watches */

@@ -70,17 +70,6 @@ Status log_open(Live *l, Error *err)
 
 static Str reader_row(Arena *a, int64_t id, Str reader) { return str_fmt(a, "id = %lld AND reader = " STR_FMT, (long long)id, STR_ARG(sql_lit_str(a, reader))); }
 
-static Status together(Live *l, Str sql, Error *err)
-{
-    CLEANUP(arena_destroyp) Arena *a = arena_create();
-    Error ignored;
-    Status s = live_exec(l, str_fmt(a, "BEGIN TRANSACTION; " STR_FMT "; COMMIT", STR_ARG(sql)), err);
-
-    if (s != OK)
-        (void)!live_exec(l, S("ROLLBACK"), &ignored);
-    return s;
-}
-
 static Status begin(Live *l, Arena *a, int64_t id, Str reader, int64_t *from, Error *err)
 {
     Relation *r = live_find(l, id);
@@ -95,7 +84,7 @@ static Status begin(Live *l, Arena *a, int64_t id, Str reader, int64_t *from, Er
     sb_fmt(&b, "CREATE TABLE IF NOT EXISTS " STR_FMT " AS SELECT CAST(0 AS BIGINT) AS __t, CAST(0 AS BIGINT) AS __w, " STR_FMT " FROM " STR_FMT " WHERE false", STR_ARG(live_log_table(a, id)),
            STR_ARG(live_columns_sql(a, &r->cols, "")), STR_ARG(live_table(a, id)));
     sb_fmt(&b, "; INSERT INTO live.readers VALUES (%lld, " STR_FMT ", %lld)", (long long)id, STR_ARG(sql_lit_str(a, reader)), (long long)*from);
-    TRY(together(l, sb_str(&b), err));
+    TRY(live_together(l, sb_str(&b), err));
     return keep_reader(r, reader, *from, err);
 }
 
@@ -140,7 +129,7 @@ static Status done(Live *l, Arena *a, int64_t id, Str reader, int64_t upto, Erro
         return OK;
     int64_t before = me->done;
     me->done = upto;
-    Status s = together(l, str_fmt(a, "UPDATE live.readers SET done = %lld WHERE " STR_FMT "; DELETE FROM " STR_FMT " WHERE __t <= %lld", (long long)upto, STR_ARG(reader_row(a, id, reader)),
+    Status s = live_together(l, str_fmt(a, "UPDATE live.readers SET done = %lld WHERE " STR_FMT "; DELETE FROM " STR_FMT " WHERE __t <= %lld", (long long)upto, STR_ARG(reader_row(a, id, reader)),
                                    STR_ARG(live_log_table(a, id)), (long long)least_done(r)), err);
     if (s != OK)
         me->done = before;
@@ -168,7 +157,7 @@ static Status end(Live *l, Arena *a, int64_t id, Str reader, Error *err)
     sb_fmt(&b, "DELETE FROM live.readers WHERE " STR_FMT, STR_ARG(reader_row(a, id, reader)));
     if (r->readers.n == 1)
         sb_fmt(&b, "; DROP TABLE IF EXISTS " STR_FMT, STR_ARG(live_log_table(a, id)));
-    TRY(together(l, sb_str(&b), err));
+    TRY(live_together(l, sb_str(&b), err));
     *me = r->readers.p[--r->readers.n];
     return OK;
 }

@@ -40,11 +40,6 @@ static void each_write(Tick *t, int64_t id, Writes *ret)
             gather_one(t, &w->writes[i], id, ret);
 }
 
-static Status temp_view(Tick *t, Str name, Str sql, Error *err)
-{
-    return live_exec(t->l, str_fmt(t->a, "CREATE OR REPLACE TEMP VIEW " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), err);
-}
-
 /* chg of a table without deletes is what comes; else rows that go and come again cancel out. */
 static Status table_change(Tick *t, Delta *d, Error *err)
 {
@@ -53,12 +48,9 @@ static Status table_change(Tick *t, Delta *d, Error *err)
 
     if (!d->has_deletes) {
         d->chg = str_fmt(t->a, "c%lld", id);
-        return temp_view(t, d->chg, str_fmt(t->a, "SELECT " STR_FMT ", CAST(1 AS BIGINT) AS __w FROM " STR_FMT, STR_ARG(cols), STR_ARG(d->ins)), err);
+        return tick_temp_view(t, d->chg, str_fmt(t->a, "SELECT " STR_FMT ", CAST(1 AS BIGINT) AS __w FROM " STR_FMT, STR_ARG(cols), STR_ARG(d->ins)), err);
     }
-    d->chg = str_fmt(t->a, "cd%lld", id);
-    return live_exec(t->l, str_fmt(t->a, "CREATE OR REPLACE TEMP TABLE " STR_FMT " AS SELECT " STR_FMT ", CAST(sum(w) AS BIGINT) AS __w FROM (SELECT " STR_FMT ", 1 AS w FROM " STR_FMT
-                     " UNION ALL SELECT " STR_FMT ", -1 AS w FROM " STR_FMT " WHERE rowid IN (SELECT rid FROM " STR_FMT ")) q GROUP BY ALL HAVING sum(w) <> 0",
-                     STR_ARG(d->chg), STR_ARG(cols), STR_ARG(cols), STR_ARG(d->ins), STR_ARG(cols), STR_ARG(live_table(t->a, d->rel->id)), STR_ARG(d->del)), err);
+    return tick_difference(t, d, str_fmt(t->a, "cd%lld", id), err);
 }
 
 static Status table_delta(Tick *t, Relation *r, Error *err)
@@ -71,10 +63,10 @@ static Status table_delta(Tick *t, Relation *r, Error *err)
         return OK;
     d.has_deletes = w.del.n > 0;
     d.ins = str_fmt(t->a, "i%lld", (long long)r->id);
-    TRY(temp_view(t, d.ins, str_join(t->a, &w.ins, S(" UNION ALL ")), err));
+    TRY(tick_temp_view(t, d.ins, str_join(t->a, &w.ins, S(" UNION ALL ")), err));
     if (d.has_deletes) {
         d.del = str_fmt(t->a, "x%lld", (long long)r->id);
-        TRY(temp_view(t, d.del, str_join(t->a, &w.del, S(" UNION ")), err));
+        TRY(tick_temp_view(t, d.del, str_join(t->a, &w.del, S(" UNION ")), err));
     }
     TRY(table_change(t, &d, err));
     vec_push(t->a, &t->deltas, d);

@@ -13,14 +13,33 @@ Delta *tick_delta(Tick *t, int64_t id)
     return NULL;
 }
 
-static Status temp_view(Tick *t, Str name, Str sql, Error *err)
+Status tick_temp_view(Tick *t, Str name, Str sql, Error *err)
 {
     return live_exec(t->l, str_fmt(t->a, "CREATE OR REPLACE TEMP VIEW " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), err);
 }
 
+static Status make(Tick *t, Str name, Str sql, Error *err)
+{
+    return live_exec(t->l, str_fmt(t->a, "CREATE OR REPLACE TEMP TABLE " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), err);
+}
+
+/* Rows that go and come again cancel out. */
+Status tick_difference(Tick *t, Delta *d, Str name, Error *err)
+{
+    Str cols = live_columns_sql(t->a, &d->rel->cols, "");
+    StrBuf parts = sb_new(t->a);
+
+    d->chg = name;
+    sb_fmt(&parts, "SELECT " STR_FMT ", 1 AS w FROM " STR_FMT, STR_ARG(cols), STR_ARG(d->ins));
+    if (d->del.n)
+        sb_fmt(&parts, " UNION ALL SELECT " STR_FMT ", -1 AS w FROM " STR_FMT " WHERE rowid IN (SELECT rid FROM " STR_FMT ")", STR_ARG(cols), STR_ARG(live_table(t->a, d->rel->id)), STR_ARG(d->del));
+    return make(t, name, str_fmt(t->a, "SELECT " STR_FMT ", CAST(sum(w) AS BIGINT) AS __w FROM (" STR_FMT ") q GROUP BY ALL HAVING sum(w) <> 0", STR_ARG(cols), STR_ARG(sb_str(&parts))), err);
+}
+
 /* ---- sources ------------------------------------------------------------------------------------------------------------------ */
 
-static Str new_state(Tick *t, const Relation *s, const Delta *d)
+/* A source's rows as they stand, or with a delta. */
+static Str state_with(Tick *t, const Relation *s, const Delta *d)
 {
     Str cols = live_columns_sql(t->a, &s->cols, ""), table = live_table(t->a, s->id);
 
@@ -36,12 +55,11 @@ static Status source_states(Tick *t, const Relation *r, IvmChange *changes, Erro
     for (size_t i = 0; i < r->sources.n; i++) {
         const Relation *s = live_find(t->l, r->sources.p[i]);
         const Delta *d = tick_delta(t, r->sources.p[i]);
-        Str cols = live_columns_sql(t->a, &s->cols, "");
         changes[i] = (IvmChange){ .changed = d != NULL, .has_deletes = d && d->has_deletes };
-        TRY(temp_view(t, str_fmt(t->a, "s%zu_old", i), str_fmt(t->a, "SELECT " STR_FMT " FROM " STR_FMT, STR_ARG(cols), STR_ARG(live_table(t->a, s->id))), err));
-        TRY(temp_view(t, str_fmt(t->a, "s%zu_new", i), new_state(t, s, d), err));
+        TRY(tick_temp_view(t, str_fmt(t->a, "s%zu_old", i), state_with(t, s, NULL), err));
+        TRY(tick_temp_view(t, str_fmt(t->a, "s%zu_new", i), state_with(t, s, d), err));
         if (d)
-            TRY(temp_view(t, str_fmt(t->a, "s%zu_chg", i), str_fmt(t->a, "SELECT " STR_FMT ", __w FROM " STR_FMT, STR_ARG(cols), STR_ARG(d->chg)), err));
+            TRY(tick_temp_view(t, str_fmt(t->a, "s%zu_chg", i), str_fmt(t->a, "SELECT * FROM " STR_FMT, STR_ARG(d->chg)), err));
     }
     return OK;
 }
@@ -61,11 +79,6 @@ static Str stored_columns(Tick *t, const Relation *r)
     return sb_str(&b);
 }
 
-static Status make(Tick *t, Str name, Str sql, Error *err)
-{
-    return live_exec(t->l, str_fmt(t->a, "CREATE OR REPLACE TEMP TABLE " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), err);
-}
-
 static Status count_signs(Tick *t, Delta *d, int64_t *gone, Error *err)
 {
     CLEANUP(duck_result_freep) DuckResult *r = NULL;
@@ -81,19 +94,11 @@ static Status count_signs(Tick *t, Delta *d, int64_t *gone, Error *err)
 /* chg: what the rows that go and come amount to; a delta that amounts to nothing is still applied (hidden state moves), but nobody above hears of it. */
 static Status finish(Tick *t, Delta *d, Error *err)
 {
-    Str cols = live_columns_sql(t->a, &d->rel->cols, "");
-    StrBuf parts = sb_new(t->a);
     int64_t gone;
 
-    d->chg = str_fmt(t->a, "vc%lld", (long long)d->rel->id);
-    sb_fmt(&parts, "SELECT " STR_FMT ", 1 AS w FROM " STR_FMT, STR_ARG(cols), STR_ARG(d->ins));
-    if (d->del.n)
-        sb_fmt(&parts, " UNION ALL SELECT " STR_FMT ", -1 AS w FROM " STR_FMT " WHERE rowid IN (SELECT rid FROM " STR_FMT ")", STR_ARG(cols), STR_ARG(live_table(t->a, d->rel->id)), STR_ARG(d->del));
-    TRY(make(t, d->chg, str_fmt(t->a, "SELECT " STR_FMT ", CAST(sum(w) AS BIGINT) AS __w FROM (" STR_FMT ") q GROUP BY ALL HAVING sum(w) <> 0", STR_ARG(cols), STR_ARG(sb_str(&parts))), err));
+    TRY(tick_difference(t, d, str_fmt(t->a, "vc%lld", (long long)d->rel->id), err));
     TRY(count_signs(t, d, &gone, err));
     d->has_deletes = gone > 0;
-    d->rel->ticks++;
-    d->rel->rows_changed += d->rows;
     vec_push(t->a, &t->deltas, *d);
     return OK;
 }
@@ -128,7 +133,7 @@ static Status incremental(Tick *t, Relation *r, const IvmChange *changes, Error 
     TRY(ivm_plan(t->a, r->view, changes, &p, err));
     if (!p->insert_sql.n && !p->delete_sql.n)
         return OK;
-    TRY(temp_view(t, S("v"), str_fmt(t->a, "SELECT *, CAST('' AS VARCHAR) AS __file, rowid AS __pos FROM " STR_FMT, STR_ARG(live_table(t->a, r->id))), err));
+    TRY(tick_temp_view(t, S("v"), str_fmt(t->a, "SELECT *, CAST('' AS VARCHAR) AS __file, rowid AS __pos FROM " STR_FMT, STR_ARG(live_table(t->a, r->id))), err));
     TRY(run_steps(t, p, &bad, err));
     if (bad) {
         log_event(LOG_ERROR, "the stored state of a continuous view contradicted itself; it is computed anew", "view", str_fmt(t->a, "%lld", (long long)r->id).p, NULL);
@@ -165,8 +170,6 @@ static bool source_broken(Tick *t, const Relation *r)
 
 Status tick_view(Tick *t, Relation *r, Error *err)
 {
-    int64_t begun = clock_mono_us();
-
     if (r != t->fill && !has_change(t, r))
         return OK;
     if (r->error && source_broken(t, r))
@@ -174,7 +177,5 @@ Status tick_view(Tick *t, Relation *r, Error *err)
     IvmChange *changes = arena_array(t->a, IvmChange, r->sources.n + 1);
     TRY(source_states(t, r, changes, err));
     bool whole = r == t->fill || r->error || ivm_shape(r->view) == IVM_FULL_ONLY;
-    Status s = whole ? recompute(t, r, err) : incremental(t, r, changes, err);
-    r->us += clock_mono_us() - begun;
-    return s;
+    return whole ? recompute(t, r, err) : incremental(t, r, changes, err);
 }

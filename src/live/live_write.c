@@ -35,13 +35,11 @@ static Status columns_of(Live *l, Arena *a, int64_t id, LiveColumns *ret, Error 
     return s;
 }
 
-/* (c1, c2, …): names for the columns of a staged query. */
-static Str alias_list(Arena *a, const LiveColumns *cols) { return live_columns_sql(a, cols, ""); }
-
+/* Rows that come; in a stage of changes, the stored ones that go. */
 static Status count_stage(DuckConn *conn, Arena *a, LiveWrite *w, Error *err)
 {
     bool has;
-    return duck_scalar_i64(conn, str_fmt(a, "SELECT count(*) FROM " STR_FMT, STR_ARG(w->stage)), &w->rows, &has, err);
+    return duck_scalar_i64(conn, str_fmt(a, "SELECT count(%s) FROM " STR_FMT, w->deletes ? "__rid" : "*", STR_ARG(w->stage)), &w->rows, &has, err);
 }
 
 Status live_stage_inserts(Live *l, Arena *a, DuckConn *conn, int64_t id, Str sql, LiveWrite *ret, Error *err)
@@ -50,7 +48,7 @@ Status live_stage_inserts(Live *l, Arena *a, DuckConn *conn, int64_t id, Str sql
 
     *ret = (LiveWrite){ .relation = id, .stage = new_stage(l, a) };
     TRY(columns_of(l, a, id, &cols, err));
-    TRY(duck_exec(conn, str_fmt(a, "CREATE TABLE " STR_FMT " AS SELECT * FROM (" STR_FMT ") q(" STR_FMT ")", STR_ARG(ret->stage), STR_ARG(sql), STR_ARG(alias_list(a, &cols))), err));
+    TRY(duck_exec(conn, str_fmt(a, "CREATE TABLE " STR_FMT " AS SELECT * FROM (" STR_FMT ") q(" STR_FMT ")", STR_ARG(ret->stage), STR_ARG(sql), STR_ARG(live_columns_sql(a, &cols, ""))), err));
     return count_stage(conn, a, ret, err);
 }
 
@@ -58,18 +56,18 @@ Status live_stage_changes(Live *l, Arena *a, DuckConn *conn, int64_t id, Str rid
 {
     LiveColumns cols = {0};
     StrBuf b = sb_new(a), nulls = sb_new(a);
-    bool has;
 
     *ret = (LiveWrite){ .relation = id, .stage = new_stage(l, a), .deletes = 1 };
     TRY(columns_of(l, a, id, &cols, err));
+    Str names = live_columns_sql(a, &cols, "");
     for (size_t i = 0; i < cols.n; i++)
         sb_addc(&nulls, "NULL, ");
     if (!new_sql.n)
-        new_sql = str_fmt(a, "SELECT " STR_FMT " FROM " STR_FMT " WHERE false", STR_ARG(alias_list(a, &cols)), STR_ARG(live_table(a, id)));
+        new_sql = str_fmt(a, "SELECT " STR_FMT " FROM " STR_FMT " WHERE false", STR_ARG(names), STR_ARG(live_table(a, id)));
     sb_fmt(&b, "CREATE TABLE " STR_FMT " AS SELECT " STR_FMT ", CAST(NULL AS BIGINT) AS __rid FROM (" STR_FMT ") q(" STR_FMT ") UNION ALL SELECT " STR_FMT "r.__rid FROM (SELECT DISTINCT __rid FROM (" STR_FMT ") d) r",
-           STR_ARG(ret->stage), STR_ARG(alias_list(a, &cols)), STR_ARG(new_sql), STR_ARG(alias_list(a, &cols)), STR_ARG(sb_str(&nulls)), STR_ARG(rids_sql));
+           STR_ARG(ret->stage), STR_ARG(names), STR_ARG(new_sql), STR_ARG(names), STR_ARG(sb_str(&nulls)), STR_ARG(rids_sql));
     TRY(duck_exec(conn, sb_str(&b), err));
-    return duck_scalar_i64(conn, str_fmt(a, "SELECT count(*) FROM " STR_FMT " WHERE __rid IS NOT NULL", STR_ARG(ret->stage)), &ret->rows, &has, err);
+    return count_stage(conn, a, ret, err);
 }
 
 void live_unstage(Live *l, const LiveWrite *w)

@@ -142,17 +142,6 @@ Status athena_type(Run *r, const IceType *type, Str *ret, Error *err)
     return OK;
 }
 
-static void quoted(StrBuf *b, Str s)
-{
-    sb_byte(b, '\'');
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] == '\'' || s.p[i] == '\\')
-            sb_byte(b, '\\');
-        sb_byte(b, s.p[i]);
-    }
-    sb_byte(b, '\'');
-}
-
 static void partitioned_by(Run *r, StrBuf *b, const LakeTable *t, const IceSchema *s)
 {
     const IceSpec *spec = ice_spec(t->meta, t->meta->default_spec_id);
@@ -186,13 +175,13 @@ Status athena_create_text(Run *r, const Name *n, const LakeTable *t, Str *ret, E
     }
     partitioned_by(r, &b, t, s);
     sb_addc(&b, "LOCATION ");
-    quoted(&b, t->meta->location);
+    describe_string(&b, t->meta->location);
     sb_addc(&b, "\nTBLPROPERTIES (\n  'table_type'='iceberg'");
     for (size_t i = 0; i < t->meta->properties.n; i++) {
         sb_addc(&b, ",\n  ");
-        quoted(&b, t->meta->properties.p[i].key);
+        describe_string(&b, t->meta->properties.p[i].key);
         sb_byte(&b, '=');
-        quoted(&b, t->meta->properties.p[i].value);
+        describe_string(&b, t->meta->properties.p[i].value);
     }
     sb_addc(&b, "\n)");
     *ret = sb_str(&b);

@@ -4,7 +4,6 @@
  * The verbs of tables.h do the work; here statements become schemas, specs and updates. */
 #include "service/athena.h"
 #include "service/ddl_int.h"
-#include "service/live_sql.h"
 
 SvcCall ddl_call(Run *r, SvcCtx *ctx, const char *api)
 {
@@ -196,12 +195,7 @@ Status do_create_table(Run *r, Rows *rows, Error *err)
     int64_t n = 0;
     Name name;
 
-    LiveDone live;
-
     rows_command(rows, "CREATE TABLE");
-    TRY(live_create_table(r, &live, err));
-    if (live.done)
-        return OK;
     if (r->st->hive) {
         TRY(name_resolve(r, &r->st->name, &name, err));
         return do_create_external(r, rows, &name, err);
@@ -322,12 +316,7 @@ Status do_drop_table(Run *r, Rows *rows, Error *err)
     CatRelation rel;
     Name n;
 
-    LiveDone live;
-
     rows_command(rows, "DROP TABLE");
-    TRY(live_drop_object(r, OBJ_TABLE, &live, err));
-    if (live.done)
-        return OK;
     TRY(name_resolve(r, &r->st->name, &n, err));
     Status s = cat_relation_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, n.name, &rel, err);
     if (s == OK && rel.kind == REL_VIEW)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ddl_view.c - plain views made, replaced and dropped by SQL. */
 #include "service/ddl_int.h"
-#include "service/live_sql.h"
 
 static Json *version_json(Arena *a, const IceViewVersion *v)
 {
@@ -58,12 +57,7 @@ Status do_create_view(Run *r, Rows *rows, Error *err)
     Error ignored;
     Name n;
 
-    LiveDone live;
-
     rows_command(rows, "CREATE VIEW");
-    TRY(live_create_view(r, &live, err));
-    if (live.done)
-        return OK;
     if (r->st->temporary)
         return FAIL(err, E_UNSUPPORTED, "temporary views are not supported");
     TRY(name_resolve(r, &r->st->name, &n, err));
@@ -109,12 +103,7 @@ Status do_drop_view(Run *r, Rows *rows, Error *err)
     SvcCall call = ddl_call(r, &ctx, "DROP VIEW");
     Name n;
 
-    LiveDone live;
-
     rows_command(rows, "DROP VIEW");
-    TRY(live_drop_object(r, OBJ_VIEW, &live, err));
-    if (live.done)
-        return OK;
     TRY(name_resolve(r, &r->st->name, &n, err));
     SvcName name = { n.catalog_id, n.namespace, n.name };
     return ddl_absent_is_fine(r, svc_view_drop(&call, &name, err), err, &r->st->name);

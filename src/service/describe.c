@@ -316,7 +316,7 @@ Status do_describe(Run *r, Rows *rows, Error *err)
 
 /* ---- SHOW CREATE TABLE ------------------------------------------------------------------------------------------------------------ */
 
-static void sql_string(StrBuf *b, Str s)
+void describe_string(StrBuf *b, Str s)
 {
     sb_byte(b, '\'');
     for (size_t i = 0; i < s.n; i++) {
@@ -336,7 +336,7 @@ static Status view_text(Run *r, const Name *n, const CatRelation *rel, Str *ret,
     sb_fmt(&b, "CREATE %sMATERIALIZED VIEW " STR_FMT, v.managed ? "MANAGED " : "", STR_ARG(name_display(r->a, n)));
     if (v.comment.n) {
         sb_addc(&b, "\nCOMMENT ");
-        sql_string(&b, v.comment);
+        describe_string(&b, v.comment);
     }
     if (v.schedule_s % 3600 == 0 && v.schedule_s)
         sb_fmt(&b, "\nSCHEDULE REFRESH EVERY %lld HOURS", (long long)(v.schedule_s / 3600));
@@ -377,12 +377,12 @@ Status describe_create_text(Run *r, const Name *n, const LakeTable *t, Str *ret,
     }
     sb_addc(&b, spec && spec->fields.n ? ")" : "");
     sb_addc(&b, "\nLOCATION ");
-    sql_string(&b, t->meta->location);
+    describe_string(&b, t->meta->location);
     for (size_t i = 0; i < t->meta->properties.n; i++) {
         sb_addc(&b, i ? ",\n  " : "\nTBLPROPERTIES (\n  ");
-        sql_string(&b, t->meta->properties.p[i].key);
+        describe_string(&b, t->meta->properties.p[i].key);
         sb_addc(&b, " = ");
-        sql_string(&b, t->meta->properties.p[i].value);
+        describe_string(&b, t->meta->properties.p[i].value);
     }
     sb_addc(&b, t->meta->properties.n ? ")" : "");
     *ret = sb_str(&b);

@@ -34,6 +34,9 @@ NODISCARD Status live_drop_object(Run *r, ObjKind kind, LiveDone *ret, Error *er
 /* A definition bound and compiled in an arena of its own. */
 NODISCARD Status live_compile(Run *r, Arena *own, Str definition, Query **q, IvmView **ret, Error *err);
 
+/* live_statement.c: every statement passes here first; done 0: it is not about the live side. */
+NODISCARD Status live_statement(Run *r, Rows *rows, LiveDone *ret, Error *err);
+
 /* live_tx.c: writes that wait for COMMIT. */
 bool live_tx_open(const Session *ss);
 void live_tx_add(Session *ss, const LiveWrite *w, size_t n);

@@ -3,7 +3,6 @@
  *
  * CREATE MANAGED needs the setting spark.sql.mv.managed.enabled, as there; the definition is kept as written. */
 #include "service/ddl_int.h"
-#include "service/live_sql.h"
 #include "access/lakeformation.h"
 #include "sched/sched.h"
 #include "service/notices.h"
@@ -17,7 +16,6 @@ static void report(Run *r, const RefreshReport *rep)
 }
 
 /* ---- CREATE ------------------------------------------------------------------------------------------------------------ */
-
 
 /* The catalogs that the definition names, as the session understands them now. */
 static Status pin_catalogs(Run *r, const Query *bound, Props *ret, Error *err)
@@ -169,12 +167,7 @@ Status do_create_mv(Run *r, Rows *rows, Error *err)
     Error absent;
     Name n;
 
-    LiveDone live;
-
     rows_command(rows, "CREATE MATERIALIZED VIEW");
-    TRY(live_create_mv(r, &live, err));
-    if (live.done)
-        return OK;
     TRY(check_settings(r, err));
     TRY(check_schedule(r, &r->st->schedule, err));
     TRY(check_properties(&r->st->props, err));
@@ -246,12 +239,7 @@ Status do_drop_mv(Run *r, Rows *rows, Error *err)
     Name n;
     Error ignored;
 
-    LiveDone live;
-
     rows_command(rows, "DROP MATERIALIZED VIEW");
-    TRY(live_drop_object(r, OBJ_MVIEW, &live, err));
-    if (live.done)
-        return OK;
     Status s = open_view(r, &n, &rel, &v, err);
     if (s == E_NOT_FOUND && r->st->if_exists)
         return OK;

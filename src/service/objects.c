@@ -199,25 +199,14 @@ Status objects_reset(Objects *o, Error *err)
     return s;
 }
 
-static Status give(Objects *o, Arena *a, const Object *e, Object *ret, Error *err)
-{
-    Status s = e ? OK : FAIL(err, E_NOT_FOUND, "there is no such object");
-    if (e)
-        *ret = copy(a, e);
-    pthread_mutex_unlock(&o->lock);
-    return s;
-}
-
 Status objects_find(Objects *o, Arena *a, Str database, Str schema, Str name, Object *ret, Error *err)
 {
     pthread_mutex_lock(&o->lock);
-    return give(o, a, by_name(o, database, schema, name), ret, err);
-}
-
-Status objects_get(Objects *o, Arena *a, int64_t id, Object *ret, Error *err)
-{
-    pthread_mutex_lock(&o->lock);
-    return give(o, a, by_id(o, id), ret, err);
+    const Object *e = by_name(o, database, schema, name);
+    if (e)
+        *ret = copy(a, e);
+    pthread_mutex_unlock(&o->lock);
+    return e ? OK : FAIL(err, E_NOT_FOUND, "there is no such object");
 }
 
 void objects_list(Objects *o, Arena *a, ObjectVec *ret)

@@ -33,7 +33,6 @@ NODISCARD Status objects_reset(Objects *o, Error *err);                       /*
 
 /* Results live in the arena. E_NOT_FOUND. */
 NODISCARD Status objects_find(Objects *o, Arena *a, Str database, Str schema, Str name, Object *ret, Error *err);
-NODISCARD Status objects_get(Objects *o, Arena *a, int64_t id, Object *ret, Error *err);
 void objects_list(Objects *o, Arena *a, ObjectVec *ret);                      /* by number */
 bool objects_known(Objects *o, int64_t id);
 int64_t objects_next_id(Objects *o);

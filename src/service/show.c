@@ -5,7 +5,6 @@
 #include "service/athena.h"
 #include "service/describe_int.h"
 #include "service/external.h"
-#include "service/live_sql.h"
 
 static bool wanted(const Run *r, Str name)
 {
@@ -255,12 +254,7 @@ Status do_show(Run *r, Rows *rows, Error *err)
 {
     Str what = r->st->what;
 
-    LiveDone live;
-
     rows->tag = "SHOW";
-    TRY(live_show(r, rows, &live, err));
-    if (live.done)
-        return OK;
     if (r->ss->dialect == DIALECT_TRINO && str_eq(what, S("tables")))
         return show_names(r, rows, "tab_name", 1 << REL_TABLE | 1 << REL_MVIEW | 1 << REL_VIEW | 1 << REL_EXTERNAL, err);
     if (r->ss->dialect == DIALECT_TRINO && str_eq(what, S("views")))

@@ -265,11 +265,9 @@ void subscribe_end(Subscribe *s)
 
 static const DataType timestamp_type = { .kind = DT_DECIMAL, .precision = 38 };
 
-Value sub_timestamp(int64_t t) { return (Value){ .kind = DT_DECIMAL, .type = &timestamp_type, .wide = t }; }
-
 void sub_put_head(const Subscribe *s, Value *row, int64_t t, int progressed)
 {
-    row[0] = sub_timestamp(t);
+    row[0] = (Value){ .kind = DT_DECIMAL, .type = &timestamp_type, .wide = t };
     if (s->progress)
         row[1] = (Value){ .kind = DT_BOOL, .boolean = progressed != 0 };
 }

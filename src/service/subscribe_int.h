@@ -40,7 +40,6 @@ typedef struct Subscribe {
 /* Cells of a row before the relation's own: mz_timestamp, [mz_progressed], mz_diff or mz_state. */
 size_t sub_head(const Subscribe *s);
 size_t sub_width(const Subscribe *s);
-Value sub_timestamp(int64_t t);
 void sub_put_head(const Subscribe *s, Value *row, int64_t t, int progressed);
 
 /* Changes of one timestamp become output rows. */

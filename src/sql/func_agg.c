@@ -106,7 +106,7 @@ static Status grouping(FuncArgs *c)
     return func_with(c, "grouping($*)", ty(c->b->spark ? DT_INT8 : DT_INT32));
 }
 
-static Status lag(FuncArgs *c)
+Status func_lag(FuncArgs *c)
 {
     DataType t = *func_arg(c, 0);
 
@@ -125,7 +125,7 @@ static const FuncRow rows[] = {
     { "collect_set", FD_BOTH, collect }, { "array_agg", FD_BOTH, list_of_arg },
     { "percentile_cont", FD_BOTH, within_group }, { "percentile_disc", FD_BOTH, within_group },
     { "mode", FD_BOTH, mode }, { "grouping", FD_BOTH, grouping }, { "grouping_id", FD_BOTH, grouping },
-    { "lag", FD_BOTH, lag }, { "lead", FD_BOTH, lag },
+    { "lag", FD_BOTH, func_lag }, { "lead", FD_BOTH, func_lag },
 };
 
 FuncWorker func_agg(Str canonical, int dialect) { return func_row(rows, COUNT_OF(rows), canonical, dialect); }

@@ -14,6 +14,7 @@ typedef struct FuncRow { const char *canonical; int dialects; FuncWorker worker;
 DataType *func_arg(FuncArgs *c, size_t i);                             /* its type */
 Status func_done(FuncArgs *c, DataType t);
 Status func_with(FuncArgs *c, const char *engine, DataType t);         /* another engine text */
+NODISCARD Status func_lag(FuncArgs *c);                                 /* lag and lead: the default and the value share a type */
 Status func_fail(FuncArgs *c, const char *needs);
 NODISCARD Status func_operator(FuncArgs *c, Op op);                    /* f(x, y) becomes x op y */
 NODISCARD Status func_constant(FuncArgs *c, size_t i, Str *ret);       /* the string literal that argument i must be */

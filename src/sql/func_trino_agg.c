@@ -125,22 +125,11 @@ static Status grouping(FuncArgs *c)
     return func_with(c, "grouping($*)", ty(DT_INT64));
 }
 
-static Status lag(FuncArgs *c)
-{
-    DataType t = *func_arg(c, 0);
-
-    if (c->e->args.n == 3) {
-        Expr **both[] = { &c->e->args.p[0], &c->e->args.p[2] };
-        TRY(bind_unify(c->b, both, 2, c->e->position, &t));
-    }
-    return func_done(c, t);
-}
-
 static const FuncRow rows[] = {
     { "sum", FD_TRINO, sum }, { "avg", FD_TRINO, avg }, { "min_by", FD_TRINO, extreme_by }, { "max_by", FD_TRINO, extreme_by }, { "min", FD_TRINO, extreme }, { "max", FD_TRINO, extreme },
     { "approx_distinct", FD_TRINO, approx_distinct }, { "approx_percentile", FD_TRINO, approx_percentile }, { "array_agg", FD_TRINO, list_of_arg },
     { "map_agg", FD_TRINO, map_agg }, { "multimap_agg", FD_TRINO, map_agg }, { "histogram", FD_TRINO, histogram }, { "grouping", FD_TRINO, grouping },
-    { "lag", FD_TRINO, lag }, { "lead", FD_TRINO, lag },
+    { "lag", FD_TRINO, func_lag }, { "lead", FD_TRINO, func_lag },
 };
 
 FuncWorker func_trino_agg(Str canonical, int dialect) { return func_row(rows, COUNT_OF(rows), canonical, dialect); }

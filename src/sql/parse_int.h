@@ -239,6 +239,7 @@ Stmt *p_use(Parser *p);
 Stmt *p_set(Parser *p);
 Stmt *p_reset(Parser *p);
 Str p_setting_value(Parser *p);
+void p_show_scope(Parser *p, Stmt *s);              /* parse_show.c: [IN|FROM ns] [[LIKE] 'pattern'] */
 bool p_is_subscribe(Parser *p);                     /* parse_subscribe.c */
 Stmt *p_subscribe(Parser *p);
 Stmt *p_transaction(Parser *p);

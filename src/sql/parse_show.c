@@ -19,7 +19,7 @@ Stmt *p_show(Parser *p)
 }
 
 /* [IN|FROM ns] [[LIKE] 'pattern'] */
-static void scope(Parser *p, Stmt *s)
+void p_show_scope(Parser *p, Stmt *s)
 {
     if (p_take(p, K_IN) || p_take(p, K_FROM))
         p_stmt_name(p, s);
@@ -36,13 +36,13 @@ static bool show_list(Parser *p, Stmt *s)
 
     if (p_take2(p, K_MATERIALIZED, K_VIEWS)) {
         s->what = S("materialized views");
-        scope(p, s);
+        p_show_scope(p, s);
         return true;
     }
     if (p_postgres(p) && p_is_word_like(p, "OBJECTS")) {
         p_next(p);
         s->what = S("objects");
-        scope(p, s);
+        p_show_scope(p, s);
         return true;
     }
     if (p_spark(p) && (p_is2(p, K_USER, K_FUNCTIONS) || p_is2(p, K_SYSTEM, K_FUNCTIONS) || p_is2(p, K_ALL, K_FUNCTIONS)))
@@ -50,13 +50,13 @@ static bool show_list(Parser *p, Stmt *s)
     for (size_t i = 0; i < COUNT_OF(LISTS); i++)
         if (p_take(p, LISTS[i].k)) {
             s->what = str_c(LISTS[i].what);
-            scope(p, s);
+            p_show_scope(p, s);
             return true;
         }
     if (p_take2(p, K_TABLE, K_EXTENDED)) {
         s->what = S("table extended");
         s->extended = 1;
-        scope(p, s);
+        p_show_scope(p, s);
         if (p_is(p, K_PARTITION))
             P_FAIL(p, E_UNSUPPORTED, p_pos(p), "SHOW TABLE EXTENDED … PARTITION is not supported");
         return true;

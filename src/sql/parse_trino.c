@@ -98,15 +98,6 @@ static Stmt *drop(Parser *p)
 
 /* ---- SHOW, DESCRIBE --------------------------------------------------------------------------------------------------------- */
 
-/* [{IN|FROM} db] [[LIKE] 'pattern'] */
-static void scope(Parser *p, Stmt *s)
-{
-    if (p_take(p, K_IN) || p_take(p, K_FROM))
-        p_stmt_name(p, s);
-    if (p_take(p, K_LIKE) || p_is_kind(p, TK_STRING))
-        s->pattern = p_string(p);
-}
-
 static bool show_list(Parser *p, Stmt *s)
 {
     static const struct { Keyword k; const char *what; } LISTS[] = {
@@ -116,7 +107,7 @@ static bool show_list(Parser *p, Stmt *s)
     for (size_t i = 0; i < COUNT_OF(LISTS); i++)
         if (p_take(p, LISTS[i].k)) {
             s->what = str_c(LISTS[i].what);
-            scope(p, s);
+            p_show_scope(p, s);
             return true;
         }
     return false;

@@ -146,6 +146,17 @@ Status door_new(AwsCall *c, IamKind kind, Json **ret, Error *err)
     return OK;
 }
 
+Status door_insert(AwsCall *c, IamKind kind, Str name, const Json *record, Error *err)
+{
+    Status s = iam_create(c->access, kind, name, record, err);
+
+    if (s == E_EXISTS && kind == IAM_PROFILE)
+        return AWS_FAIL(err, E_EXISTS, "EntityAlreadyExists", "Instance Profile " STR_FMT " already exists.", STR_ARG(name));
+    if (s == E_EXISTS)
+        return AWS_FAIL(err, E_EXISTS, "EntityAlreadyExists", "%s with name " STR_FMT " already exists.", door_entities[kind].title, STR_ARG(name));
+    return s;
+}
+
 Status door_boundary(AwsCall *c, Json *record, Error *err)
 {
     Str arn = aws_str(c, "PermissionsBoundary"), text;

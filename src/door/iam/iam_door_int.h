@@ -42,6 +42,8 @@ Str door_name(IamKind kind, const Json *record);
 NODISCARD Status door_save(AwsCall *c, IamKind kind, const Json *record, Error *err);
 /* A new record: checks path and name, asks, fills Path, name, id, ARN, CreateDate. */
 NODISCARD Status door_new(AwsCall *c, IamKind kind, Json **ret, Error *err);
+/* Users, groups, roles, profiles: E_EXISTS in IAM's words. */
+NODISCARD Status door_insert(AwsCall *c, IamKind kind, Str name, const Json *record, Error *err);
 NODISCARD Status door_check_path(Str path, Error *err);
 NODISCARD Status door_check_name(Str name, const char *field, Error *err);
 NODISCARD Status door_boundary(AwsCall *c, Json *record, Error *err);                        /* PermissionsBoundary of the input into the record */

@@ -45,12 +45,7 @@ static Status put_trust(AwsCall *c, Json *record, Str text, Error *err)
 
 static Status insert_role(AwsCall *c, Json *record, Error *err)
 {
-    Str name = json_get_str(record, "RoleName", (Str){0});
-    Status s = iam_create(c->access, IAM_ROLE, name, record, err);
-
-    if (s == E_EXISTS)
-        return AWS_FAIL(err, E_EXISTS, "EntityAlreadyExists", "Role with name " STR_FMT " already exists.", STR_ARG(name));
-    TRY(s);
+    TRY(door_insert(c, IAM_ROLE, json_get_str(record, "RoleName", (Str){0}), record, err));
     aws_put(c, "Role", door_show(c, IAM_ROLE, record, SHOW_ALL));
     (void)!json_del(json_get(c->out, "Role"), S("RoleLastUsed"));
     return OK;
@@ -241,10 +236,7 @@ IAM_OP(CreateInstanceProfile)
     Json *record;
 
     TRY(door_new(c, IAM_PROFILE, &record, err));
-    Status s = iam_create(c->access, IAM_PROFILE, aws_str(c, "InstanceProfileName"), record, err);
-    if (s == E_EXISTS)
-        return AWS_FAIL(err, E_EXISTS, "EntityAlreadyExists", "Instance Profile " STR_FMT " already exists.", STR_ARG(aws_str(c, "InstanceProfileName")));
-    TRY(s);
+    TRY(door_insert(c, IAM_PROFILE, aws_str(c, "InstanceProfileName"), record, err));
     aws_put(c, "InstanceProfile", door_show(c, IAM_PROFILE, record, SHOW_ALL));
     return OK;
 }

@@ -26,10 +26,7 @@ IAM_OP(CreateUser)
 
     TRY(door_new(c, IAM_USER, &record, err));
     TRY(door_boundary(c, record, err));
-    Status s = iam_create(c->access, IAM_USER, aws_str(c, "UserName"), record, err);
-    if (s == E_EXISTS)
-        return AWS_FAIL(err, E_EXISTS, "EntityAlreadyExists", "User with name " STR_FMT " already exists.", STR_ARG(aws_str(c, "UserName")));
-    TRY(s);
+    TRY(door_insert(c, IAM_USER, aws_str(c, "UserName"), record, err));
     aws_put(c, "User", door_show(c, IAM_USER, record, SHOW_ALL));
     return OK;
 }
@@ -81,10 +78,7 @@ static Status rename_entity(AwsCall *c, IamKind kind, Json *record, Str new_name
     json_set(c->a, record, "Arn", json_str(c->a, door_arn(c, e->arn, path, name)));
     if (str_eq(name, old))
         return iam_update(c->access, kind, name, record, err);
-    Status s = iam_create(c->access, kind, name, record, err);
-    if (s == E_EXISTS)
-        return AWS_FAIL(err, E_EXISTS, "EntityAlreadyExists", "%s with name " STR_FMT " already exists.", e->title, STR_ARG(name));
-    TRY(s);
+    TRY(door_insert(c, kind, name, record, err));
     return iam_delete(c->access, kind, old, err);
 }
 
@@ -185,10 +179,7 @@ IAM_OP(CreateGroup)
     Json *record;
 
     TRY(door_new(c, IAM_GROUP, &record, err));
-    Status s = iam_create(c->access, IAM_GROUP, aws_str(c, "GroupName"), record, err);
-    if (s == E_EXISTS)
-        return AWS_FAIL(err, E_EXISTS, "EntityAlreadyExists", "Group with name " STR_FMT " already exists.", STR_ARG(aws_str(c, "GroupName")));
-    TRY(s);
+    TRY(door_insert(c, IAM_GROUP, aws_str(c, "GroupName"), record, err));
     aws_put(c, "Group", door_show(c, IAM_GROUP, record, SHOW_ALL));
     return OK;
 }
