@@ -369,9 +369,8 @@ static int idle(Subscribe *s, Value *cells, int64_t progress)
 {
     int64_t now = clock_mono_us();
 
-    if (now - s->idle_since_us > IDLE_US || progress < s->up_to) {
-        int64_t advanced = now - s->idle_since_us > IDLE_US || s->up_to != INT64_MAX ? live_advance(s->live) : 0;
-        progress = max_i64(progress, advanced);
+    if (s->up_to != INT64_MAX || now - s->idle_since_us > IDLE_US) {
+        progress = max_i64(progress, live_advance(s->live));
         s->idle_since_us = now;
     }
     if (progress >= s->up_to)

@@ -289,3 +289,17 @@ def test_show(db):
     assert rows(db, "SHOW COLUMNS FROM shown") == [("a", False, "integer"), ("b", True, "text")]
     assert rows(db, "SHOW CREATE TABLE shown")[0][1] == """CREATE TABLE materialize.public.shown ("a" integer NOT NULL DEFAULT '5', "b" text);"""
     assert rows(db, "SHOW CREATE MATERIALIZED VIEW shown_mv")[0][1] == "CREATE MATERIALIZED VIEW materialize.public.shown_mv AS SELECT a FROM shown;"
+
+
+def test_time_goes_on_where_nothing_is_written(server, db):
+    db.execute("CREATE TABLE quiet (a int)")
+    with server.connect("materialize") as c, c.cursor() as cur:
+        with cur.copy("COPY (SUBSCRIBE quiet WITH (PROGRESS)) TO STDOUT") as copy:
+            lines = copy.rows()
+            times = [int(next(lines)[0]) for _ in range(4)]                # the start, its end, and two seconds later
+            assert times[3] > times[2] > times[0]
+            assert times[3] - times[2] >= 900
+            c.cancel()
+            with pytest.raises(psycopg.errors.QueryCanceled):
+                for _ in lines:
+                    pass
