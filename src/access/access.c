@@ -67,10 +67,7 @@ Str access_protected_text(Arena *a, const CatRelation *r, const char *api)
 {
     StrBuf b = sb_new(a);
     sb_fmt(&b, "Cannot %s ", api);
-    for (size_t i = 0; i < r->namespace.n; i++)
-        sb_byte(&b, r->namespace.p[i] == 0x1F ? '.' : r->namespace.p[i]);
-    sb_byte(&b, '.');
-    sb_add(&b, r->name);
+    sb_add(&b, cat_display_name(a, r->namespace, r->name));
     sb_addc(&b, ": it is a system-managed materialized view; only firn's own refresh writes it");
     return sb_str(&b);
 }

@@ -20,15 +20,6 @@ typedef struct Rights {
 
 /* ---- the subject ------------------------------------------------------------------------------------------------------------ */
 
-static Str dotted(Arena *a, Str ns)
-{
-    char *p = str_z(a, ns);
-    for (size_t i = 0; i < ns.n; i++)
-        if (p[i] == 0x1F)
-            p[i] = '.';
-    return str_n(p, ns.n);
-}
-
 static Str bucket_of_catalog(Str id)
 {
     Str marker = S(":s3tablescatalog/");
@@ -83,7 +74,7 @@ static Str glue_arn(const Rights *q, const char *what, Str path)
 /* The table comes first: it is what a refusal should name. */
 static Status ask_glue(Rights *q, const char *action, Error *err)
 {
-    Str none = {0}, ns = dotted(q->a, q->namespace);
+    Str none = {0}, ns = cat_display_name(q->a, q->namespace, none);
 
     if (is_root(q))
         return OK;
@@ -187,7 +178,7 @@ static Status ask_s3tables(Rights *q, const char *action, Error *err)
     Str table = q->r ? cat_relation_arn(q->x->catalog, q->a, q->r) : bucket;
 
     if (q->namespace.n)
-        add_context(q, "s3tables:namespace", dotted(q->a, q->namespace));
+        add_context(q, "s3tables:namespace", cat_display_name(q->a, q->namespace, (Str){0}));
     if (q->name.n)
         add_context(q, "s3tables:tableName", q->name);
     return ask_iam(q, action, table, q->r ? tables_policy(q, table) : (Str){0}, tables_policy(q, bucket), err);

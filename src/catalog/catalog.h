@@ -24,6 +24,7 @@ NODISCARD Status cat_reset(Catalog *c, Error *err);                      /* empt
 NODISCARD Status cat_backup(Catalog *c, Str to_path, Error *err);        /* catalog.db alone: catalog.key and evidence.key are copied by the caller. E_EXISTS */
 NODISCARD Status cat_probe(Catalog *c, Error *err);                      /* can it be written now */
 Str cat_account(const Catalog *c);
+Str cat_display_name(Arena *a, Str ns, Str name);                        /* as people write them: a.b.t; name may be empty */
 Str cat_region(const Catalog *c);
 
 /* ---- catalogs (warehouses) ---------------------------------------------------------------------------------------- */

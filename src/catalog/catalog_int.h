@@ -89,7 +89,6 @@ NODISCARD Status cat_setting_put(Db *db, const char *name, Str value, Error *err
 
 /* ---- shared pieces ----------------------------------------------------------------------------------------- */
 
-Str cat_display_name(Arena *a, Str ns, Str name);            /* a.b.t; name may be empty */
 Str cat_trimmed_location(Str uri);                           /* without slashes at the end */
 Str cat_location_key(Arena *a, Str uri);                     /* one spelling of a location: s3a is s3, file:///x is file:/x */
 Str cat_parent_location(Str key);                        /* "" above s3://bucket or file:/x */

@@ -25,13 +25,6 @@ static bool wanted(const Run *r, Str name)
     return false;
 }
 
-static Str dotted(Arena *a, Str ns)
-{
-    StrVec levels = {0};
-    str_split(a, ns, 0x1F, &levels);
-    return str_join(a, &levels, S("."));
-}
-
 static Status show_namespaces(Run *r, Rows *rows, Error *err)
 {
     CatNamespaces list = {0};
@@ -43,7 +36,7 @@ static Status show_namespaces(Run *r, Rows *rows, Error *err)
     TRY(lf_filter_namespaces(r->svc->access, r->a, &r->ss->principal, &list, err));
     for (size_t i = 0; i < list.n; i++)
         if (wanted(r, list.p[i].name))
-            cell_str(rows, rows_row(rows), 0, dotted(r->a, list.p[i].name));
+            cell_str(rows, rows_row(rows), 0, cat_display_name(r->a, list.p[i].name, (Str){0}));
     return OK;
 }
 
@@ -89,7 +82,7 @@ static Status show_tables(Run *r, Rows *rows, Error *err)
     for (size_t i = 0; i < list.n; i++)
         if (wanted(r, list.p[i].name)) {
             Value *row = rows_row(rows);
-            cell_str(rows, row, 0, dotted(r->a, n.namespace));
+            cell_str(rows, row, 0, cat_display_name(r->a, n.namespace, (Str){0}));
             cell_str(rows, row, 1, list.p[i].name);
             cell_bool(rows, row, 2, 0);
         }
@@ -127,7 +120,7 @@ static Status show_views(Run *r, Rows *rows, int kinds, Error *err)
             continue;
         TRY(staleness_text(r, &list.p[i], &stale, err));
         Value *row = rows_row(rows);
-        cell_str(rows, row, 0, dotted(r->a, n.namespace));
+        cell_str(rows, row, 0, cat_display_name(r->a, n.namespace, (Str){0}));
         cell_str(rows, row, 1, list.p[i].name);
         cell_bool(rows, row, 2, 0);
         if (stale.n)

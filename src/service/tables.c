@@ -11,7 +11,7 @@ Status tables_get(const SvcCall *c, const SvcName *name, CatRelation *ret, Error
     TRY(cat_relation_get(c->ctx->catalog, c->a, name->catalog, name->namespace, name->name, ret, err));
     if (ret->kind != REL_VIEW && ret->kind != REL_EXTERNAL)
         return OK;
-    (void)FAIL(err, E_NOT_FOUND, "Table does not exist: " STR_FMT, STR_ARG(tables_display(c->a, name->namespace, name->name)));
+    (void)FAIL(err, E_NOT_FOUND, "Table does not exist: " STR_FMT, STR_ARG(cat_display_name(c->a, name->namespace, name->name)));
     return tables_kind(err, "NoSuchTableException");
 }
 
@@ -37,7 +37,7 @@ Status tables_must_be_free(const SvcCall *c, const SvcName *name, RelKind wanted
     int view = wanted == REL_VIEW, old_view = r.kind == REL_VIEW;
     const char *what = view && old_view ? "View already exists" : view ? "Table with same name already exists"
                      : old_view ? "View with same name already exists" : "Table already exists";
-    return FAIL(err, E_EXISTS, "%s: " STR_FMT, what, STR_ARG(tables_display(c->a, name->namespace, name->name)));
+    return FAIL(err, E_EXISTS, "%s: " STR_FMT, what, STR_ARG(cat_display_name(c->a, name->namespace, name->name)));
 }
 
 Status svc_table_load(const SvcCall *c, const SvcName *name, SvcTable *ret, Error *err)

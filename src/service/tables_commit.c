@@ -299,7 +299,7 @@ static Status named_once(const SvcCall *c, const SvcCommit *commits, size_t n, E
         const SvcName *m = &commits[i].name;
         Str key = str_fmt(c->a, STR_FMT "%c" STR_FMT, STR_ARG(m->namespace), 1, STR_ARG(m->name));
         if (map_has(&seen, key))
-            return FAIL(err, E_INVALID, "table " STR_FMT " is named twice in one transaction", STR_ARG(tables_display(c->a, m->namespace, m->name)));
+            return FAIL(err, E_INVALID, "table " STR_FMT " is named twice in one transaction", STR_ARG(cat_display_name(c->a, m->namespace, m->name)));
         map_put(&seen, key, &seen);
     }
     return OK;

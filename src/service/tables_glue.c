@@ -86,7 +86,7 @@ Status svc_external_drop(const SvcCall *c, const SvcName *name, Error *err)
     TRY(cat_relation_get(c->ctx->catalog, c->a, name->catalog, name->namespace, name->name, &r, err));
     TRY(tables_ask(c, ACT_DROP, &r, name, err));
     if (r.kind != REL_EXTERNAL)
-        return FAIL(err, E_INVALID, STR_FMT " is an Iceberg table or view", STR_ARG(tables_display(c->a, r.namespace, r.name)));
+        return FAIL(err, E_INVALID, STR_FMT " is an Iceberg table or view", STR_ARG(cat_display_name(c->a, r.namespace, r.name)));
     CatChange ch = { .kind = CH_DROP, .relation = &r };
     return lf_commit(c->ctx->access, c->a, c->who, &ch, 1, err);
 }

@@ -14,7 +14,6 @@ enum {
 };
 
 NODISCARD Status tables_kind(Error *err, const char *iceberg_name);                      /* puts err->kind; returns err->code */
-Str tables_display(Arena *a, Str ns, Str name);                                          /* a.b.t */
 NODISCARD Status tables_check_name(const SvcName *name, Error *err);
 NODISCARD Status tables_check_namespace(Str ns, Error *err);
 NODISCARD Status tables_ask(const SvcCall *c, Action act, const CatRelation *r, const SvcName *name, Error *err);

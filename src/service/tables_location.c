@@ -63,7 +63,7 @@ Status tables_readable(const SvcCall *c, Str uri, Error *err) { return place_all
 static Status taken(const SvcCall *c, Str uri, const CatRelation *r, const char *how, Error *err)
 {
     return FAIL(err, E_INVALID, "location '" STR_FMT "' %s the storage of " STR_FMT, STR_ARG(uri), how,
-                STR_ARG(tables_display(c->a, r->namespace, r->name)));
+                STR_ARG(cat_display_name(c->a, r->namespace, r->name)));
 }
 
 Status tables_location_allowed(const SvcCall *c, Str uri, int64_t self, Error *err)
@@ -175,7 +175,7 @@ static Status base_of(const SvcCall *c, const CatWarehouse *w, const CatNamespac
 {
     Str given = props_get(&ns->props, S("location"), (Str){0});
     Str bucket = c->ctx->warehouse_bucket.n > 0 ? c->ctx->warehouse_bucket : w->bucket;
-    Str folder = folder_name(c->a, tables_display(c->a, ns->name, (Str){0}));
+    Str folder = folder_name(c->a, cat_display_name(c->a, ns->name, (Str){0}));
 
     if (given.n > 0)
         *ret = without_slash(given);

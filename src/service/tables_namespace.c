@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tables_namespace.c - the verbs on namespaces, and the checks of names that all verbs share. */
+#include "service/tablebuckets.h"
 #include "service/tables_int.h"
 
 #include <stdio.h>
@@ -8,17 +9,6 @@ Status tables_kind(Error *err, const char *iceberg_name)
 {
     snprintf(err->kind, sizeof err->kind, "%s", iceberg_name);
     return err->code;
-}
-
-Str tables_display(Arena *a, Str ns, Str name)
-{
-    StrBuf b = sb_new(a);
-    for (size_t i = 0; i < ns.n; i++)
-        sb_byte(&b, ns.p[i] == 0x1F ? '.' : ns.p[i]);
-    if (ns.n > 0 && name.n > 0)
-        sb_byte(&b, '.');
-    sb_add(&b, name);
-    return sb_str(&b);
 }
 
 static Status check_part(Str part, const char *what, Error *err)
@@ -73,7 +63,7 @@ Status tables_ask_list(const SvcCall *c, Str catalog, Str ns, Error *err)
     SvcName n = { .catalog = catalog, .namespace = ns };
 
     if (!call.iam)
-        call.iam = str_find(catalog, S(":s3tablescatalog/")) >= 0 ? "s3tables:ListTables" : "glue:GetTables";
+        call.iam = svc_is_table_bucket(catalog) ? "s3tables:ListTables" : "glue:GetTables";
     return tables_ask(&call, ACT_READ_METADATA, NULL, &n, err);
 }
 

@@ -9,7 +9,7 @@ Status tables_get_view(const SvcCall *c, const SvcName *name, CatRelation *ret, 
         return OK;
     if (s != OK && s != E_NOT_FOUND)
         return s;
-    (void)FAIL(err, E_NOT_FOUND, "View does not exist: " STR_FMT, STR_ARG(tables_display(c->a, name->namespace, name->name)));
+    (void)FAIL(err, E_NOT_FOUND, "View does not exist: " STR_FMT, STR_ARG(cat_display_name(c->a, name->namespace, name->name)));
     return tables_kind(err, "NoSuchViewException");
 }
 

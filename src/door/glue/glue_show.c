@@ -6,12 +6,13 @@
 #include "access/lakeformation.h"
 #include "door/glue/glue_int.h"
 #include "lake/lake.h"
+#include "service/tablebuckets.h"
 
 static Json *str_json(Arena *a, Str s) { return json_str(a, s); }
 
 Str glue_version_id(AwsCall *c, const CatRelation *r)
 {
-    if (str_find(r->catalog, S(":s3tablescatalog/")) >= 0)
+    if (svc_is_table_bucket(r->catalog))
         return r->version_token;
     return str_fmt(c->a, "%lld", (long long)r->version + 1);
 }
@@ -139,7 +140,7 @@ static Json *federated(AwsCall *c, const CatRelation *r)
 
 static void show_table(AwsCall *c, const CatRelation *r, int flags, Json *t)
 {
-    bool bucket = str_find(r->catalog, S(":s3tablescatalog/")) >= 0;
+    bool bucket = svc_is_table_bucket(r->catalog);
     IceMetadata *m = NULL;
     Error unreadable;
 
@@ -192,7 +193,7 @@ static Str short_type(AwsCall *c UNUSED, const CatRelation *r)
         return S("VIRTUAL_VIEW");
     if (r->kind == REL_EXTERNAL)
         return json_get_str(json_get(r->extra, "glue"), "TableType", (Str){0});
-    return str_find(r->catalog, S(":s3tablescatalog/")) >= 0 ? S("customer") : S("EXTERNAL_TABLE");
+    return svc_is_table_bucket(r->catalog) ? S("customer") : S("EXTERNAL_TABLE");
 }
 
 static Json *show_short(AwsCall *c, const CatRelation *r, int flags)
