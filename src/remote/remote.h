@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* remote.h - Iceberg catalogs elsewhere: the REST catalog protocol from the client's side, and the object store behind it.
+ *
+ * Knows four kinds of catalogs: any REST catalog (OAuth2 client credentials, bearer token), S3 Tables and Glue by their Iceberg REST endpoints
+ * (SigV4), firn's own by any of these.  A RemoteTable is what one loadTable said, with a Store through which its files are read and written; lake/ and iceberg/
+ * work on that Store as on ours.  Answers are bounded and believed in nothing: metadata is parsed by iceberg/'s own parser, locations must lie below the
+ * table's.  (Iceberg REST specification; spec/materialize.md 1.3, 2.5; spec/iceberg.md.)
+ * Any thread may call; one RemoteCatalog holds one token and its expiry. */
+#ifndef FIRN_REMOTE_H
+#define FIRN_REMOTE_H
+
+#include "base/base.h"
+#include "iceberg/iceberg.h"
+#include "net/net.h"
+#include "store/store.h"
+
+/* Where AWS keys come from: asked before each signed request, so they may be refreshed. */
+typedef struct RemoteKeys { void *ctx; Status (*get)(void *ctx, Arena *a, AwsKeys *ret, Error *err); } RemoteKeys;
+
+typedef enum { REMOTE_REST, REMOTE_S3TABLES, REMOTE_GLUE } RemoteKind;
+typedef struct RemoteOptions {
+    RemoteKind kind;
+    Str url, warehouse;
+    Str endpoint;                     /* takes the place of scheme, host and port of url, and of the object store's: contract.md, "ENDPOINT" */
+    Str region;
+    RemoteKeys keys;                  /* S3TABLES, GLUE: signs; REST: the object store's keys when the catalog vends none. get NULL: none */
+    Str credential, scope, oauth2_url;        /* REST: "id:secret" or "secret"; scope "" means "catalog" */
+    Str bearer;                       /* REST: a token that is given */
+    int vended;                       /* ask for vended credentials */
+    int timeout_ms;                   /* a request; 0: 30,000 */
+} RemoteOptions;
+
+typedef struct RemoteCatalog RemoteCatalog;
+/* Copies the options; asks GET /v1/config.  E_AUTH, E_DENIED: with the catalog's own words; E_UNAVAILABLE, E_TIMEOUT; E_INVALID: an answer that is none. */
+NODISCARD Status remote_open(const RemoteOptions *o, RemoteCatalog **ret, Error *err);
+void remote_close(RemoteCatalog *c);
+void remote_closep(RemoteCatalog **c);
+
+typedef VEC(StrVec) RemoteNamespaces;
+NODISCARD Status remote_namespaces(RemoteCatalog *c, Arena *a, RemoteNamespaces *ret, Error *err);
+NODISCARD Status remote_namespace_create(RemoteCatalog *c, Str ns, Error *err);                       /* one level; E_EXISTS is OK to ignore */
+
+typedef struct RemoteTable {
+    RemoteCatalog *catalog;
+    Str ns, name, metadata_location;
+    IceMetadata *meta;                /* in the arena of the call */
+    Store *store;                     /* of the table's files, with the credentials that came with it; owned: remote_table_end */
+} RemoteTable;
+NODISCARD Status remote_table_load(RemoteCatalog *c, Arena *a, Str ns, Str name, RemoteTable *ret, Error *err);       /* E_NOT_FOUND, kind NoSuchTable or NoSuchNamespace */
+typedef struct RemoteNew { const IceSchema *schema; const IceSpec *spec; const IceSortOrder *order; Str location; Props props; } RemoteNew;
+NODISCARD Status remote_table_create(RemoteCatalog *c, Arena *a, Str ns, Str name, const RemoteNew *n, RemoteTable *ret, Error *err);     /* E_EXISTS */
+/* E_CONFLICT: 409, not done.  E_UNKNOWN: it may or may not have been done (5xx, lost answer): load and look.  Others: not done. On OK the table is as after. */
+NODISCARD Status remote_table_commit(RemoteTable *t, Arena *a, const IceUpdates *ups, const IceRequirements *rqs, Error *err);
+NODISCARD Status remote_table_drop(RemoteCatalog *c, Str ns, Str name, Error *err);
+void remote_table_end(RemoteTable *t);
+
+/* ---- AWS STS, for connections that assume a role ---------------------------------------------------------------------------------- */
+
+typedef struct RemoteSts { Str endpoint, region; AwsKeys keys; } RemoteSts;                             /* endpoint "": https://sts.<region>.amazonaws.com */
+typedef struct RemoteRole { AwsKeys keys; int64_t expires_ms; } RemoteRole;
+/* external_id may be empty. E_DENIED with AWS's message. */
+NODISCARD Status remote_assume_role(const RemoteSts *s, Arena *a, Str role_arn, Str session_name, Str external_id, RemoteRole *ret, Error *err);
+NODISCARD Status remote_caller(const RemoteSts *s, Arena *a, Str *arn, Error *err);                     /* GetCallerIdentity */
+
+#endif
