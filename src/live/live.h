@@ -61,6 +61,12 @@ void live_exclusive_end(LiveExclusive *x);
 void live_exclusive_endp(LiveExclusive **x);
 void live_unstage(Live *l, const LiveWrite *w);                                 /* rows that are not wanted any more */
 
+/* Notes: small texts by key that are written with the rows of a tick, or alone: where a source stands, what a sink has done.  An empty value forgets the key. */
+typedef struct LiveNote { Str key, value; } LiveNote;
+NODISCARD Status live_commit_noted(Live *l, const LiveWrite *w, size_t n, const LiveNote *notes, size_t nnotes, int64_t *t, Error *err);
+NODISCARD Status live_exclusive_commit_noted(LiveExclusive *x, const LiveWrite *w, size_t n, const LiveNote *notes, size_t nnotes, int64_t *t, Error *err);
+NODISCARD Status live_note_get(Live *l, Arena *a, Str key, Str *ret, Error *err);           /* "" when there is none */
+
 /* Time goes on where nothing is written: no tick will have a timestamp below *ret. */
 int64_t live_advance(Live *l);
 int64_t live_now(Live *l);                                                      /* timestamp of the last tick; reads see just that */
@@ -86,6 +92,16 @@ NODISCARD Status live_log_begin(Live *l, int64_t id, Str reader, int64_t *from, 
 NODISCARD Status live_log_sql(Live *l, Arena *a, int64_t id, int64_t from, int64_t to, Str *ret, Error *err);
 NODISCARD Status live_log_done(Live *l, int64_t id, Str reader, int64_t upto, Error *err);
 NODISCARD Status live_log_end(Live *l, int64_t id, Str reader, Error *err);
+
+/* ---- what happened to sources and sinks: kept with the rows, the newest LIVE_STATUSES of an object -------------------------------- */
+
+enum { LIVE_STATUSES = 1000 };
+typedef struct LiveStatus { int64_t object, at_ms; Str status, error, hint; } LiveStatus;
+typedef VEC(LiveStatus) LiveStatuses;
+/* One that says the same as the object's last is not recorded again. Durable soon, not at once. */
+void live_status_put(Live *l, int64_t object, const char *status, Str error, Str hint);
+NODISCARD Status live_status_list(Live *l, Arena *a, LiveStatuses *ret, Error *err);        /* oldest first */
+void live_status_forget(Live *l, int64_t object);
 
 typedef struct LiveCounts { int64_t ticks, writes, rows, us, views, broken; } LiveCounts;
 LiveCounts live_counts(Live *l);

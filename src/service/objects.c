@@ -19,7 +19,7 @@ static const char *const KIND = "live.object";
 
 const char *obj_kind_name(ObjKind k)
 {
-    static const char *const names[OBJ_KINDS] = { "table", "view", "materialized-view" };
+    static const char *const names[OBJ_KINDS] = { "table", "view", "materialized-view", "source", "sink", "index", "connection", "secret", "type" };
     return names[k];
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* objects.h - named objects of the live side: tables, views, materialized views of databases and schemas.
+/* objects.h - named objects of the live side: tables, views, sources, sinks, indexes, connections, secrets of databases and schemas.
  *
  * Durable as documents of the catalog (kind "live.object"), held in memory.  An object's number is never used again; its text form is u<N>.
  * Names compare exactly. Any thread may call. */
@@ -9,17 +9,24 @@
 #include "catalog/catalog.h"
 #include "duck/duck.h"
 
-typedef enum { OBJ_TABLE, OBJ_VIEW, OBJ_MVIEW, OBJ_KINDS } ObjKind;
-const char *obj_kind_name(ObjKind k);             /* "table", "view", "materialized-view", as mz_objects.type has them */
+typedef enum { OBJ_TABLE, OBJ_VIEW, OBJ_MVIEW, OBJ_SOURCE, OBJ_SINK, OBJ_INDEX, OBJ_CONNECTION, OBJ_SECRET, OBJ_TYPE, OBJ_KINDS } ObjKind;
+const char *obj_kind_name(ObjKind k);             /* "table", "view", "materialized-view" …, as mz_objects.type has them */
 
 typedef struct ObjColumn { Str name, engine, type_name, default_; DataType type; int not_null; } ObjColumn;
 typedef VEC(ObjColumn) ObjColumns;
+typedef struct ObjGrant { Str grantee, grantor, letters; } ObjGrant;      /* ids of roles; letters as realm.h */
 typedef struct Object {
     int64_t id;
     ObjKind kind;
     Str database, schema, name, owner;
     Str definition;                               /* the query of a view, as written */
     Str comment;
+    Str create_sql;                               /* the statement, normalised: names whole, options sorted (sql_live_text); empty for old tables and views */
+    Str cluster;                                  /* id; "" for what needs none */
+    Str type;                                     /* connections, sources, sinks: "aws", "iceberg-catalog", "kafka", "load-generator", "iceberg" … as mz_connections.type, mz_sources.type */
+    int64_t version;                              /* of sinks: one more with each ALTER */
+    Json *detail;                                 /* by kind, its owner's file says what; NULL: nothing */
+    struct { ObjGrant *p; size_t n, cap; } grants;
     ObjColumns columns;
     struct { int64_t *p; size_t n, cap; } uses;   /* objects that its definition names */
     int64_t created_ms;

@@ -198,6 +198,7 @@ typedef enum {
     ST_SHOW, ST_DESCRIBE, ST_EXPLAIN, ST_CALL, ST_SET, ST_RESET, ST_SHOW_SETTING,
     ST_BEGIN, ST_COMMIT, ST_ROLLBACK, ST_PREPARE, ST_EXECUTE, ST_DEALLOCATE,
     ST_DECLARE, ST_FETCH, ST_CLOSE, ST_COPY, ST_SUBSCRIBE, ST_DISCARD, ST_NOOP,
+    ST_LIVE, ST_GRANT, ST_REVOKE, ST_VALIDATE,                          /* of the live side: sql/live_stmt.h */
     ST_OPTIMIZE, ST_VACUUM, ST_REPAIR_TABLE, ST_UNLOAD                  /* Athena's */
 } StmtKind;
 
@@ -274,6 +275,7 @@ struct Stmt {
     AsOf as_of;                         /* SUBSCRIBE: timestamp; branch "at least" */
     OrderVec within;                    /* SUBSCRIBE … WITHIN TIMESTAMP ORDER BY; its UP TO is `where`, its envelope `what`, keys column_names */
     int nparams;                        /* highest $n */
+    struct LiveStmt *live;                  /* what the live side's grammar said (sql/live_stmt.h); NULL: nothing */
     HiveTable *hive;                    /* CREATE EXTERNAL TABLE, CREATE TABLE AS that is not Iceberg (trino dialect); else NULL */
 };
 typedef VEC(Stmt *) StmtVec;
