@@ -335,6 +335,17 @@ static Status read_block(Container *c, AvroFile *ret)
     return OK;
 }
 
+Status avro_value_read(Arena *a, const AvroSchema *s, Str bytes, AvroValue *ret, Error *err)
+{
+    Decoder d = decoder(a, bytes, err);
+
+    d.max_values = min_size(AVRO_MAX_VALUES, AVRO_MAX_EMPTY + bytes.n * AVRO_VALUES_A_BYTE);
+    decode(&d, s, ret);
+    if (d.status == OK && left(&d))
+        return FAIL(err, E_CORRUPT, "Avro: %zu bytes after the value", left(&d));
+    return d.status;
+}
+
 Status avro_read(Arena *a, Str file, AvroFile *ret, Error *err)
 {
     Container c = { .a = a, .file = file, .err = err };

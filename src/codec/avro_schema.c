@@ -28,9 +28,18 @@ const char *avro_kind_name(AvroKind kind)
 
 Status avro_schema_parse(Arena *a, Str json, AvroSchema **ret, Error *err)
 {
+    return avro_schema_parse_with(a, &(StrVec){0}, json, ret, err);
+}
+
+Status avro_schema_parse_with(Arena *a, const StrVec *others, Str json, AvroSchema **ret, Error *err)
+{
     Builder b = { .a = a, .names = map_new(a), .err = err };
     Json *j;
 
+    for vec_each(Str, text, others) {
+        TRY_CTX(json_parse(a, *text, &j, err), err, "Avro schema that is referred to");
+        TRY(build(&b, j, S(""), ret));
+    }
     TRY_CTX(json_parse(a, json, &j, err), err, "Avro schema");
     return build(&b, j, S(""), ret);
 }
@@ -87,6 +96,16 @@ static Status by_name(Builder *b, Str name, Str space, AvroSchema **ret)
     return *ret ? OK : bad(b, "unknown type", name);
 }
 
+/* The strings of an array; whatever else stands there is not ours. */
+static StrVec strings_of(Builder *b, const Json *array)
+{
+    StrVec v = {0};
+    for (size_t i = 0; json_is(array, JSON_ARRAY) && i < json_len(array); i++)
+        if (json_is(json_at(array, i), JSON_STRING))
+            vec_push(b->a, &v, json_at(array, i)->string);
+    return v;
+}
+
 /* Gives the type its name and makes it known. `space` becomes the namespace of what is inside. */
 static Status declare(Builder *b, const Json *j, AvroSchema *s, Str *space)
 {
@@ -98,13 +117,14 @@ static Status declare(Builder *b, const Json *j, AvroSchema *s, Str *space)
         return bad(b, "type defined twice:", full);
     map_put(&b->names, full, s);
     s->name = full;
+    s->aliases = strings_of(b, json_get(j, "aliases"));
     *space = space_of(full);
     return OK;
 }
 
 static Status build_field(Builder *b, const Json *j, Str space, AvroSchema *record)
 {
-    AvroField f = { .id = -1 };
+    AvroField f = { .id = -1, .fallback = json_get(j, "default"), .aliases = strings_of(b, json_get(j, "aliases")) };
 
     TRY_CTX(json_need_str(j, "name", &f.name, b->err), b->err, "Avro schema, field of '" STR_FMT "'", STR_ARG(record->name));
     TRY(need_int(b, j, "field-id", INT32_MIN, INT32_MAX, -1, &f.id));
@@ -149,6 +169,7 @@ static Status build_enum(Builder *b, const Json *j, Str space, AvroSchema **ret)
             return bad(b, "a symbol that is no string in", s->name);
         vec_push(b->a, &s->symbols, json_at(symbols, i)->string);
     }
+    s->symbol_default = json_get_str(j, "default", S(""));
     *ret = s;
     return OK;
 }
@@ -231,7 +252,10 @@ static Status annotate(Builder *b, const Json *j, AvroSchema *s)
 {
     Str logical = json_get_str(j, "logicalType", S(""));
 
-    if (!logical.n || (s->name.n && !json_get(j, "name")))
+    if (s->name.n && !json_get(j, "name"))
+        return OK;
+    s->connect = json_get_str(j, "connect.name", S(""));
+    if (!logical.n)
         return OK;
     s->logical = logical;
     s->adjust_to_utc = json_get_bool(j, "adjust-to-utc", false);

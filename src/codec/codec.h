@@ -81,7 +81,7 @@ bool json_equal(const Json *x, const Json *y);             /* object order does 
 typedef enum { AVRO_NULL, AVRO_BOOL, AVRO_INT, AVRO_LONG, AVRO_FLOAT, AVRO_DOUBLE, AVRO_BYTES, AVRO_STRING,
                AVRO_FIXED, AVRO_ENUM, AVRO_ARRAY, AVRO_MAP, AVRO_RECORD, AVRO_UNION } AvroKind;
 typedef struct AvroSchema AvroSchema;
-typedef struct AvroField { Str name; int32_t id; AvroSchema *type; } AvroField;            /* id -1: none */
+typedef struct AvroField { Str name; int32_t id; AvroSchema *type; Json *fallback; StrVec aliases; } AvroField;      /* id -1: none; fallback: its default, NULL: none */
 struct AvroSchema {
     AvroKind kind;
     Str name, logical;                                    /* full name with its namespace; logicalType or empty */
@@ -93,6 +93,9 @@ struct AvroSchema {
     struct { AvroField *p; size_t n, cap; } fields;       /* record */
     struct { AvroSchema **p; size_t n, cap; } branches;   /* union */
     StrVec symbols;                                       /* enum */
+    Str symbol_default;                                   /* enum: stands for symbols that a reader does not know; empty: none */
+    StrVec aliases;                                       /* of a named type */
+    Str connect;                                          /* connect.name: what a type means to Kafka Connect and Debezium; empty: nothing */
 };
 typedef struct AvroValue AvroValue;
 struct AvroValue {
@@ -110,6 +113,10 @@ struct AvroValue {
 typedef struct AvroFile { Props meta; AvroSchema *schema; struct { AvroValue *p; size_t n, cap; } rows; } AvroFile;
 
 NODISCARD Status avro_schema_parse(Arena *a, Str json, AvroSchema **ret, Error *err);
+/* With types that other texts define (the references of a schema registry), the texts in the order in which they need each other. */
+NODISCARD Status avro_schema_parse_with(Arena *a, const StrVec *others, Str json, AvroSchema **ret, Error *err);
+/* One value by itself, as messages hold it: by the schema of who wrote it, the bytes taken to the last one. Strings point into `bytes`. */
+NODISCARD Status avro_value_read(Arena *a, const AvroSchema *s, Str bytes, AvroValue *ret, Error *err);
 /* Codecs null, deflate, snappy (with CRC), zstandard; others are E_UNSUPPORTED.  The header's map is in `meta`.
  * E_CORRUPT also for a schema that is wrong.  E_LIMIT: file or unpacked blocks over LIMIT_MANIFEST_BYTES, too many or
  * too deeply nested values.  A long of 2^63 to 2^64-1 (some writers' snapshot ids) comes out as its two's complement,

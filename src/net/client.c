@@ -25,6 +25,7 @@ static void slist_freep(struct curl_slist **l);
 static Status set_headers(Arena *a, const HttpCall *c, struct curl_slist **ret, Error *err);
 static void set_options(CURL *h, Arena *a, const HttpCall *c, Receiver *rx, struct curl_slist *headers);
 static void set_body(CURL *h, const HttpCall *c);
+static void set_blob(CURL *h, CURLoption option, Str pem);
 static size_t on_body(char *p, size_t size, size_t n, void *cls);
 static size_t on_header(char *p, size_t size, size_t n, void *cls);
 static Status failed(CURL *h, CURLcode rc, const HttpCall *c, const Receiver *rx, Error *err);
@@ -103,6 +104,16 @@ static void set_options(CURL *h, Arena *a, const HttpCall *c, Receiver *rx, stru
     curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(h, CURLOPT_HEADERDATA, rx);
     set_body(h, c);
+    set_blob(h, CURLOPT_CAINFO_BLOB, c->tls_ca);
+    set_blob(h, CURLOPT_SSLCERT_BLOB, c->tls_cert);
+    set_blob(h, CURLOPT_SSLKEY_BLOB, c->tls_key);
+}
+
+static void set_blob(CURL *h, CURLoption option, Str pem)
+{
+    struct curl_blob blob = { .data = (void *)(uintptr_t)pem.p, .len = pem.n, .flags = CURL_BLOB_COPY };
+    if (pem.n)
+        curl_easy_setopt(h, option, &blob);
 }
 
 static void set_body(CURL *h, const HttpCall *c)

@@ -79,6 +79,7 @@ typedef struct HttpCall {
     int timeout_ms;               /* default 30,000 */
     size_t max_bytes;             /* default 64 MiB: E_LIMIT beyond */
     Str bearer;
+    Str tls_ca, tls_cert, tls_key;        /* PEM texts: who is trusted instead of the system's authorities; the client's own certificate */
 } HttpCall;
 typedef struct HttpReply { int status; Props headers; Str body; } HttpReply;     /* header names lower case */
 /* E_UNAVAILABLE: no connection; E_TIMEOUT; E_UNKNOWN: connection lost after the request was sent. Any HTTP status is OK. */
