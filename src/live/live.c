@@ -427,6 +427,8 @@ static Status open_file(Live *l, const LiveOptions *o, Error *err)
     TRY(live_exec(l, S("ATTACH ':memory:' AS stage"), err));
     TRY(read_clock(l, err));
     TRY(sweep(l, o, err));
+    TRY(notes_open(l, err));
+    TRY(statuses_open(l, err));
     return log_open(l, err);
 }
 
@@ -456,10 +458,14 @@ void live_close(Live *l)
     if (!l)
         return;
     if (l->conn)
+        statuses_flush(l);
+    if (l->conn)
         (void)!live_exec(l, S("DETACH live; DETACH stage"), &ignored);      /* writes the log into the file */
     duck_disconnect(l->conn);
     for (size_t i = 0; i < l->rels.n; i++)
         relation_free(l->rels.p[i]);
+    notes_free(l);
+    statuses_free(l);
     pthread_mutex_destroy(&l->lock);
     pthread_cond_destroy(&l->changed);
     arena_destroy(l->a);
@@ -475,5 +481,7 @@ Status live_reset(Live *l, Error *err)
     for (size_t i = 0; i < l->rels.n; i++)
         vec_push(a, &ids, l->rels.p[i]->id);
     pthread_mutex_unlock(&l->lock);
-    return live_drop(l, ids.p, ids.n, err);
+    TRY(live_drop(l, ids.p, ids.n, err));
+    statuses_reset(l);
+    return notes_reset(l, err);
 }

@@ -12,6 +12,8 @@ enum {
     WATCH_CHANGES_MAX = 1000000,      /* changes that wait for one slow reader */
     RELATIONS_MAX = 100000,
     CLOCK_RESERVE_MS = 60000,         /* how far ahead the clock's end is written */
+    NOTE_KEY_MAX = 256,
+    NOTE_VALUE_MAX = 1024 * 1024,
 };
 
 typedef struct Chunk { int64_t t; Arena *a; size_t rows, cols; Value *cells; int64_t *weights; int refs; } Chunk;
@@ -38,9 +40,14 @@ typedef struct Relation {
     struct { LogReader *p; size_t n, cap; } readers;  /* of its change log */
 } Relation;
 
+typedef struct Note { char *key, *text; size_t nkey, ntext; struct Note *next; } Note;            /* heap */
+typedef struct StatusLine { Arena *a; int64_t seq; LiveStatus s; struct StatusLine *next; } StatusLine;      /* a: its own */
+
 typedef struct Waiter {
     const LiveWrite *writes;
     size_t n;
+    const LiveNote *notes;
+    size_t nnotes;
     int done;
     int64_t t;
     Status status;
@@ -58,6 +65,9 @@ struct Live {
     Waiter *queue;                    /* oldest first */
     struct { Relation **p; size_t n, cap; } rels;     /* by id */
     LiveWatch *watches;
+    Note *notes;
+    StatusLine *statuses;             /* newest first */
+    int64_t status_seq, status_saved; /* of the newest, and of the newest on disk */
     int64_t now, clock_end;           /* last tick; time up to which the clock is reserved on disk */
     int64_t stages;                   /* numbers of stage tables */
     LiveCounts counts;
@@ -80,6 +90,8 @@ typedef struct Tick {
     int only;
     const LiveWrite *extra;           /* of an exclusive writer */
     size_t nextra;
+    const LiveNote *extra_notes;
+    size_t nextra_notes;
     struct { Delta *p; size_t n, cap; } deltas;
     struct { Relation **p; size_t n, cap; } skipped;  /* views left out of this attempt */
     Relation *fill;                   /* a new view to compute */
@@ -115,5 +127,18 @@ void chunk_release(Chunk *c);
 /* live_log.c */
 NODISCARD Status log_append(Tick *t, Error *err);
 NODISCARD Status log_open(Live *l, Error *err);
+
+/* live_note.c */
+NODISCARD Status notes_open(Live *l, Error *err);
+NODISCARD Status notes_write(Tick *t, Error *err);    /* in the tick's transaction */
+void notes_settle(Tick *t);                           /* after the commit */
+NODISCARD Status notes_reset(Live *l, Error *err);
+void notes_free(Live *l);                             /* lock held, or nobody else there */
+
+/* live_status.c */
+NODISCARD Status statuses_open(Live *l, Error *err);
+void statuses_flush(Live *l);                         /* as the leader */
+void statuses_reset(Live *l);
+void statuses_free(Live *l);
 
 #endif

@@ -124,6 +124,7 @@ static Status inside(Tick *t, Relation **failed, Error *err)
     for (size_t i = 0; i < t->deltas.n; i++)
         TRY(apply(t, &t->deltas.p[i], err));
     TRY(log_append(t, err));
+    TRY(notes_write(t, err));
     return watch_collect(t, err);
 }
 
@@ -217,8 +218,10 @@ Status tick_run(Tick *t, Error *err)
     }
     TRY(s);
     settle(t, &why);
+    notes_settle(t);
     count(t, clock_mono_us() - begun);
     watch_publish(t);
     drop_stages(t);
+    statuses_flush(t->l);
     return OK;
 }

@@ -105,13 +105,15 @@ static void run_alone(Live *l, Waiter *w)
 }
 
 /* The queue as a list of its own. A waiter's memory is its thread's: it is not touched after its outcome is set. */
-static void run_queue(Live *l, Waiter *queue, const LiveWrite *extra, size_t nextra, Tick *t, Status *s, Error *err)
+static void run_queue(Live *l, Waiter *queue, const Waiter *extra, Tick *t, Status *s, Error *err)
 {
-    *t = (Tick){ .l = l, .a = t->a, .waiters = queue, .extra = extra, .nextra = nextra };
+    const Tick alone = { .l = l, .a = t->a, .extra = extra ? extra->writes : NULL, .nextra = extra ? extra->n : 0, .extra_notes = extra ? extra->notes : NULL, .nextra_notes = extra ? extra->nnotes : 0 };
+    *t = alone;
+    t->waiters = queue;
     *s = tick_run(t, err);
-    if (*s != OK && (nextra ? queue != NULL : queue && queue->next)) {
-        if (nextra) {
-            *t = (Tick){ .l = l, .a = t->a, .extra = extra, .nextra = nextra };
+    if (*s != OK && (extra ? queue != NULL : queue && queue->next)) {
+        if (extra) {
+            *t = alone;
             *s = tick_run(t, err);
         }
         for (Waiter *w = queue, *next; w; w = next) {
@@ -144,7 +146,7 @@ static void lead_queue(Live *l)
     Status s;
 
     if (q)
-        run_queue(l, q, NULL, 0, &t, &s, &err);
+        run_queue(l, q, NULL, &t, &s, &err);
 }
 
 static void enqueue(Live *l, Waiter *w)
@@ -164,9 +166,11 @@ static void count_writes(Live *l, const LiveWrite *w, size_t n)
     pthread_mutex_unlock(&l->lock);
 }
 
-Status live_commit(Live *l, const LiveWrite *w, size_t n, int64_t *t, Error *err)
+Status live_commit(Live *l, const LiveWrite *w, size_t n, int64_t *t, Error *err) { return live_commit_noted(l, w, n, NULL, 0, t, err); }
+
+Status live_commit_noted(Live *l, const LiveWrite *w, size_t n, const LiveNote *notes, size_t nnotes, int64_t *t, Error *err)
 {
-    Waiter me = { .writes = w, .n = n };
+    Waiter me = { .writes = w, .n = n, .notes = notes, .nnotes = nnotes };
 
     pthread_mutex_lock(&l->lock);
     enqueue(l, &me);
@@ -205,13 +209,16 @@ Status live_exclusive(Live *l, LiveExclusive **ret, Error *err)
     return OK;
 }
 
-Status live_exclusive_commit(LiveExclusive *x, const LiveWrite *w, size_t n, int64_t *t, Error *err)
+Status live_exclusive_commit(LiveExclusive *x, const LiveWrite *w, size_t n, int64_t *t, Error *err) { return live_exclusive_commit_noted(x, w, n, NULL, 0, t, err); }
+
+Status live_exclusive_commit_noted(LiveExclusive *x, const LiveWrite *w, size_t n, const LiveNote *notes, size_t nnotes, int64_t *t, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Waiter me = { .writes = w, .n = n, .notes = notes, .nnotes = nnotes };
     Tick tick = { .a = a };
     Status s;
 
-    run_queue(x->l, take_queue(x->l), w, n, &tick, &s, err);      /* those who wait ride along */
+    run_queue(x->l, take_queue(x->l), &me, &tick, &s, err);      /* those who wait ride along */
     *t = tick.t;
     if (s == OK)
         count_writes(x->l, w, n);

@@ -436,10 +436,98 @@ static void test_writers_share_ticks(void **state UNUSED)
     arena_destroy(a);
 }
 
+static Str note(World *w, Arena *a, Str key)
+{
+    Error err;
+    Str v;
+    assert_ok(live_note_get(w->live, a, key, &v, &err), &err);
+    return v;
+}
+
+/* One tick that fails leaves its notes as they were; what was written is there again after a restart. */
+static void test_notes(void **state UNUSED)
+{
+    Arena *a = arena_create();
+    World w;
+    Error err;
+    LiveWrite write, bad = { .relation = 1, .stage = S("stage.nothing") };
+    LiveNote first[] = { { S("source 7"), S("it's at 5") }, { S("sink 8"), S("x") } }, second[] = { { S("source 7"), S("6") }, { S("sink 8"), {0} } }, third = { S("source 7"), S("9") };
+    LiveExclusive *x;
+    int64_t t;
+
+    plain_world(&w, a);
+    assert_int_equal(note(&w, a, S("source 7")).n, 0);
+    assert_ok(live_stage_inserts(w.live, a, w.db, 1, S("SELECT 1, 10"), &write, &err), &err);
+    assert_ok(live_commit_noted(w.live, &write, 1, first, 2, &t, &err), &err);
+    assert_true(str_eq(note(&w, a, S("source 7")), S("it's at 5")));
+    assert_ok(live_exclusive(w.live, &x, &err), &err);
+    assert_ok(live_exclusive_commit_noted(x, NULL, 0, second, 2, &t, &err), &err);
+    live_exclusive_end(x);
+    assert_int_not_equal(live_commit_noted(w.live, &bad, 1, &third, 1, &t, &err), OK);
+    assert_true(str_eq(note(&w, a, S("source 7")), S("6")));
+    close_world(&w);
+    open_world(&w);
+    assert_true(str_eq(note(&w, a, S("source 7")), S("6")));
+    assert_int_equal(note(&w, a, S("sink 8")).n, 0);
+    close_world(&w);
+    remove_file(&w);
+    arena_destroy(a);
+}
+
+static size_t statuses_of(World *w, Arena *a, int64_t id, LiveStatus *last)
+{
+    LiveStatuses all = {0};
+    Error err;
+    size_t n = 0;
+
+    assert_ok(live_status_list(w->live, a, &all, &err), &err);
+    for (size_t i = 0; i < all.n; i++)
+        if (all.p[i].object == id) {
+            *last = all.p[i];
+            n++;
+        }
+    return n;
+}
+
+static void test_statuses(void **state UNUSED)
+{
+    Arena *a = arena_create();
+    World w;
+    Error err;
+    LiveExclusive *x;
+    LiveStatus last;
+
+    plain_world(&w, a);
+    live_status_put(w.live, 7, "starting", (Str){0}, (Str){0});
+    live_status_put(w.live, 7, "stalled", S("can't"), S("try"));
+    live_status_put(w.live, 7, "stalled", S("can't"), S("try"));
+    assert_ok(live_exclusive(w.live, &x, &err), &err);                   /* somebody leads: nobody waits */
+    live_status_put(w.live, 9, "running", (Str){0}, (Str){0});
+    live_exclusive_end(x);
+    assert_int_equal(statuses_of(&w, a, 7, &last), 2);
+    close_world(&w);
+    open_world(&w);
+    assert_int_equal(statuses_of(&w, a, 7, &last), 2);
+    assert_true(str_eq(last.status, S("stalled")) && str_eq(last.error, S("can't")) && str_eq(last.hint, S("try")));
+    assert_int_equal(statuses_of(&w, a, 9, &last), 1);
+    for (int i = 0; i < LIVE_STATUSES + 10; i++)
+        live_status_put(w.live, 9, i % 2 ? "running" : "stalled", (Str){0}, (Str){0});
+    assert_int_equal(statuses_of(&w, a, 9, &last), LIVE_STATUSES);
+    live_status_forget(w.live, 7);
+    close_world(&w);
+    open_world(&w);
+    assert_int_equal(statuses_of(&w, a, 7, &last), 0);
+    assert_int_equal(statuses_of(&w, a, 9, &last), LIVE_STATUSES);
+    assert_true(str_eq(last.status, S("running")));
+    close_world(&w);
+    remove_file(&w);
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_restart), cmocka_unit_test(test_broken_view_heals), cmocka_unit_test(test_watch_and_log), cmocka_unit_test(test_writers_share_ticks), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_restart), cmocka_unit_test(test_broken_view_heals), cmocka_unit_test(test_watch_and_log), cmocka_unit_test(test_writers_share_ticks), cmocka_unit_test(test_notes), cmocka_unit_test(test_statuses), cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
