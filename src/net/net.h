@@ -69,6 +69,12 @@ void http_server_stop(HttpServer *s, int grace_seconds);     /* no new connectio
 
 typedef struct AwsKeys { Str access_key, secret_key, session_token; } AwsKeys;
 
+/* Connections that go on after a call. What goes out over a kept one that the other side has closed meanwhile is sent again over a new one: only for
+ * requests that may be done twice. Any thread may call. */
+typedef struct HttpPool HttpPool;
+HttpPool *http_pool_new(void);
+void http_pool_free(HttpPool *p);             /* NULL is fine; no call may be under way */
+
 typedef struct HttpCall {
     const char *method;
     Str url;
@@ -80,6 +86,10 @@ typedef struct HttpCall {
     size_t max_bytes;             /* default 64 MiB: E_LIMIT beyond */
     Str bearer;
     Str tls_ca, tls_cert, tls_key;        /* PEM texts: who is trusted instead of the system's authorities; the client's own certificate */
+    HttpPool *pool;               /* takes and leaves a connection there; NULL: one of its own */
+    int stall_s;                  /* gives up when less than 1 KiB/s moved for so long; 0: never */
+    Status (*sink)(void *ctx, Str bytes, Error *err);     /* not NULL: gets the body of a 2xx answer piece by piece, within max_bytes; reply.body stays empty */
+    void *sink_ctx;
 } HttpCall;
 typedef struct HttpReply { int status; Props headers; Str body; } HttpReply;     /* header names lower case */
 /* E_UNAVAILABLE: no connection; E_TIMEOUT; E_UNKNOWN: connection lost after the request was sent. Any HTTP status is OK. */

@@ -52,6 +52,8 @@ static void handle(void *ctx, HttpRequest *r, HttpAnswer *ans)
     } else if (str_eq(r->path, S("/refuse"))) {
         ans->status = 403;
         ans->body = S("no");
+    } else if (str_eq(r->path, S("/peer"))) {
+        ans->body = r->peer;
     } else if (str_eq(r->path, S("/stream"))) {
         Countdown *c = arena_new(r->arena, Countdown);
         c->left = 100;
@@ -264,12 +266,51 @@ static void test_client_errors(void **state)
     assert_status(http_serve(&o, handle, NULL, &second, &err), E_IO);
 }
 
+static Status count_bytes(void *ctx, Str bytes, Error *e)
+{
+    size_t *left = ctx;
+    if (bytes.n > *left)
+        return FAIL(e, E_FULL, "enough");
+    *left -= bytes.n;
+    return OK;
+}
+
+/* The peer's port tells connections apart. */
+static void test_pool_and_sink(void **state)
+{
+    HttpPool *pool = http_pool_new();
+    HttpReply r;
+    size_t left = 1000000;
+    (void)state;
+    HttpCall c = { .method = "GET", .url = str_fmt(a, "http://127.0.0.1:%d/peer", http_server_port(server)), .pool = pool };
+    assert_ok(http_call(a, &c, &r, &err), &err);
+    Str first = r.body;
+    assert_ok(http_call(a, &c, &r, &err), &err);
+    assert_true(str_eq(first, r.body));
+    c.pool = NULL;
+    assert_ok(http_call(a, &c, &r, &err), &err);
+    assert_false(str_eq(first, r.body));
+    c.url = str_fmt(a, "http://127.0.0.1:%d/stream", http_server_port(server));
+    c.pool = pool;
+    c.sink = count_bytes;
+    c.sink_ctx = &left;
+    assert_ok(http_call(a, &c, &r, &err), &err);
+    assert_int_equal(left, 1000000 - 100 * 1000);
+    assert_int_equal(r.body.n, 0);
+    left = 10;
+    assert_status(http_call(a, &c, &r, &err), E_FULL);
+    c.url = str_fmt(a, "http://127.0.0.1:%d/refuse", http_server_port(server));
+    assert_ok(http_call(a, &c, &r, &err), &err);
+    assert_str(r.body, "no");
+    http_pool_free(pool);
+}
+
 int main(void)
 {
 #define T(t) cmocka_unit_test_setup_teardown(t, start, stop)
     const struct CMUnitTest tests[] = {
         T(test_target), T(test_bodies), T(test_expect), T(test_unread_body), T(test_client_leaves), T(test_stream_and_file), T(test_garbage),
-        T(test_client_errors),
+        T(test_client_errors), T(test_pool_and_sink),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
