@@ -109,8 +109,10 @@ typedef struct LakeWrite {
     const IceFields *hidden;          /* after them */
     int validate_required;            /* a null in a required field: E_INVALID, sqlstate 23502 */
     Str order_by;                     /* engine text or empty */
+    Str prefix;                       /* of the files' names; empty: none */
+    struct { const int32_t *p; size_t n; } equality;      /* field ids of top-level columns: equality delete files that hold these alone, by the partitions of `sql`'s rows */
 } LakeWrite;
-/* Runs `sql` and writes its rows as data files into the table's location: durable, not committed. */
+/* Runs `sql` and writes its rows as data files (or equality delete files) into the table's location: durable, not committed. */
 NODISCARD Status lake_write(Lake *l, Arena *a, DuckConn *c, const LakeWrite *w, Str sql, LakeFiles *files, int64_t *rows, Error *err);
 /* `sql` gives (__file, __pos) of rows to delete: position deletes (v2) or deletion vectors merged with what is there (v3). Puts what it needs
  * into ch: add_deletes, remove_deletes; a file with no row left goes whole (remove_data). */

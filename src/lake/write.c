@@ -29,10 +29,12 @@ static Status describe(WriteJob *j, const Value *row, Error *err)
     TRY(write_partition_tuple(j, &lf.file, row[0].string, &row[5], err));
     TRY(write_check_required(j, &lf.file, err));
     Str path = ice_partition_path(j->a, j->spec, j->w->schema, lf.file.partition);
-    Str name = str_fmt(j->a, "%05zu-0-" STR_FMT ".parquet", j->fresh.n, STR_ARG(uuid_v4(j->a)));
+    Str name = str_fmt(j->a, STR_FMT "%05zu-0-" STR_FMT ".parquet", STR_ARG(j->w->prefix), j->fresh.n, STR_ARG(uuid_v4(j->a)));
     lf.file.path = ice_data_location(j->a, j->w->table->meta, path, name);
     if (j->w->table->meta->default_order_id == 0)
         lf.file.sort_order_id = SOME_I32(0);
+    if (j->w->equality.n)
+        write_equality_file(j, &lf.file);
     vec_push(j->a, &j->fresh, ((FreshFile){ .lf = lf, .local = str_dup(j->a, row[0].string) }));
     return OK;
 }

@@ -18,6 +18,7 @@ typedef struct WriteJob {
     VEC(IceType *) partition_types;
     StrVec partition_sql;             /* text of each partition value, over the file's columns */
     Str dir;                          /* scratch folder of this write, "" until made */
+    Str sql;                          /* the rows */
     VEC(FreshFile) fresh;
     LakeFiles *files;
     int64_t rows;
@@ -30,5 +31,10 @@ NODISCARD Status write_copy_sql(WriteJob *j, Str sql, Str *ret, Error *err);
 void write_column_stats(WriteJob *j, IceFile *f, const Value *stats);
 NODISCARD Status write_partition_tuple(WriteJob *j, IceFile *f, Str file, const Value *keys, Error *err);
 NODISCARD Status write_check_required(const WriteJob *j, const IceFile *f, Error *err);
+
+/* equality.c: of the files that an equality delete writes. */
+NODISCARD Status write_equality_columns(const WriteJob *j, Str *select, Str *field_ids, Error *err);
+void write_equality_file(const WriteJob *j, IceFile *f);
+Str write_equality_long(const WriteJob *j, size_t i, Str hash);      /* a query of the long partition value whose hash stands in the key */
 
 #endif

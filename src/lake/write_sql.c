@@ -141,18 +141,21 @@ static Str codec_name(const IceMetadata *m)
 Status write_copy_sql(WriteJob *j, Str sql, Str *ret, Error *err)
 {
     StrBuf select = sb_new(j->a), by = sb_new(j->a), b = sb_new(j->a);
+    Str all = S("*"), ids = lake_field_ids(j->a, &j->w->schema->fields, j->w->hidden, &j->columns);
     int64_t target = 512ll << 20;
 
     if (!str_to_i64(props_get(&j->w->table->meta->properties, S("write.target-file-size-bytes"), S("536870912")), &target) || target < 1 << 20)
         target = 512ll << 20;
+    j->sql = sql;
     TRY(partition_columns(j, &select, &by, err));
-    sb_fmt(&b, "COPY (SELECT *" STR_FMT " FROM (" STR_FMT ") q", STR_ARG(sb_str(&select)), STR_ARG(sql));
+    if (j->w->equality.n)
+        TRY(write_equality_columns(j, &all, &ids, err));
+    sb_fmt(&b, "COPY (SELECT " STR_FMT STR_FMT " FROM (" STR_FMT ") q", STR_ARG(all), STR_ARG(sb_str(&select)), STR_ARG(sql));
     if (j->w->order_by.n)
         sb_fmt(&b, " ORDER BY " STR_FMT, STR_ARG(j->w->order_by));
     sb_addc(&b, ") TO ");
     sql_lit(&b, j->dir);
-    sb_fmt(&b, " (FORMAT parquet, RETURN_STATS, COMPRESSION " STR_FMT ", FIELD_IDS " STR_FMT, STR_ARG(codec_name(j->w->table->meta)),
-           STR_ARG(lake_field_ids(j->a, &j->w->schema->fields, j->w->hidden, &j->columns)));
+    sb_fmt(&b, " (FORMAT parquet, RETURN_STATS, COMPRESSION " STR_FMT ", FIELD_IDS " STR_FMT, STR_ARG(codec_name(j->w->table->meta)), STR_ARG(ids));
     if (by.n)
         sb_fmt(&b, ", PARTITION_BY (" STR_FMT "), OVERWRITE_OR_IGNORE", STR_ARG(sb_str(&by)));
     else

@@ -121,10 +121,10 @@ void write_column_stats(WriteJob *j, IceFile *f, const Value *stats)
     }
 }
 
-static Status long_value(WriteJob *j, size_t i, Str file, Str *ret, Error *err)
+static Status long_value(WriteJob *j, size_t i, Str file, Str hash, Str *ret, Error *err)
 {
     bool has = false;
-    Str sql = str_fmt(j->a, "SELECT 'v' || " STR_FMT " FROM read_parquet(" STR_FMT ", hive_partitioning = false) LIMIT 1",
+    Str sql = j->w->equality.n ? write_equality_long(j, i, hash) : str_fmt(j->a, "SELECT 'v' || " STR_FMT " FROM read_parquet(" STR_FMT ", hive_partitioning = false) LIMIT 1",
                       STR_ARG(j->partition_sql.p[i]), STR_ARG(sql_lit_str(j->a, file)));
     *ret = (Str){0};
     return duck_scalar_str(j->c, j->a, sql, ret, &has, err);
@@ -137,7 +137,7 @@ Status write_partition_tuple(WriteJob *j, IceFile *f, Str file, const Value *key
     for (size_t i = 0; i < f->npartition; i++) {
         Str text = map_text(keys, str_fmt(j->a, "__p%zu", i).p);
         if (text.n && text.p[0] == 'h')
-            TRY(long_value(j, i, file, &text, err));
+            TRY(long_value(j, i, file, str_from(text, 1), &text, err));
         f->partition[i] = (IceValue){ .null = 1, .kind = j->partition_types.p[i]->kind };
         if (text.n && text.p[0] == 'v' && !lake_value_parse(j->a, j->partition_types.p[i], str_from(text, 1), &f->partition[i]))
             return FAIL(err, E_INTERNAL, "partition value '" STR_FMT "' of field '" STR_FMT "' cannot be read back", STR_ARG(text), STR_ARG(j->spec->fields.p[i].name));
