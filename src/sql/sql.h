@@ -202,7 +202,7 @@ typedef enum {
     ST_OPTIMIZE, ST_VACUUM, ST_REPAIR_TABLE, ST_UNLOAD                  /* Athena's */
 } StmtKind;
 
-typedef struct ColumnDef { Str name, comment; DataType type; int not_null, position; Expr *default_; Str after; int first; } ColumnDef;
+typedef struct ColumnDef { Str name, comment; DataType type; int not_null, position; Expr *default_; Str default_text; Str after; int first; } ColumnDef;
 typedef VEC(ColumnDef) ColumnDefs;
 typedef struct PartitionField { Str transform; int width; Str column, alias; } PartitionField;   /* identity bucket truncate year month day hour */
 typedef VEC(PartitionField) PartitionFields;
