@@ -9,6 +9,7 @@
 #define FIRN_SOURCE_H
 
 #include "base/base.h"
+#include "codec/codec.h"
 #include "live/live.h"
 
 /* ---- what a connector is told and says ------------------------------------------------------------------------------------------- */
@@ -36,8 +37,10 @@ typedef struct SourceConnector {
     Status (*run)(SourceRun *r, Error *err);
     /* Is the connection good? For VALIDATE CONNECTION; options are the connection's. NULL: cannot be asked. */
     Status (*validate)(Arena *a, const Json *connection, Error *err);
+    /* The source was dropped: what was made for it outside (a replication slot) goes. NULL: nothing was. */
+    Status (*forget)(Arena *a, const SourceSpec *s, Error *err);
 } SourceConnector;
-extern const SourceConnector source_load_generator, source_postgres, source_kafka, source_webhook, source_iceberg;
+extern const SourceConnector source_load_generator, source_postgres, source_kafka, source_webhooks, source_iceberg;
 const SourceConnector *source_connector(Str type);        /* NULL: none of this type */
 
 /* ---- for connectors -------------------------------------------------------------------------------------------------------------- */
@@ -48,19 +51,24 @@ bool source_wait(SourceRun *r, int64_t us);               /* sleeps; false: it i
 Str source_offsets(const SourceRun *r, Arena *a);         /* what the last durable batch noted; "" at first */
 void source_status(SourceRun *r, const char *status, Str error, Str hint);       /* starting, running, stalled, paused; errors kept with the object */
 void source_error(SourceRun *r, Str place, Str error);    /* a record that could not be read: counted, the newest ones kept */
+/* An output that nothing comes into any more, since what stands outside is not what it was made for: reads of it fail with this, the other outputs go on.
+ * To be said again at each start. */
+void source_output_broken(SourceRun *r, size_t output, Str error, Str hint);
+void source_snapshot_done(SourceRun *r);
+void source_sealed(SourceRun *r);                         /* nothing will come any more */
 void source_progress(SourceRun *r, int64_t known, int64_t committed);            /* offset_known, offset_committed of mz_source_statistics */
 void source_received(SourceRun *r, int64_t messages, int64_t bytes);
 
 /* One batch under way: rows of any output, in the order of their arrival. Nothing is visible before the commit. */
 typedef struct SourceBatch SourceBatch;
 NODISCARD Status source_batch(SourceRun *r, SourceBatch **ret, Error *err);
-/* Cells in the order of the output's columns. weight +1: it comes; -1: one equal row goes. */
+/* Cells in the order of the output's columns. weight +1: it comes; -1: one equal row goes. An output is written by source_row or source_upsert in one batch. */
 void source_row(SourceBatch *b, size_t output, int weight, const Value *cells);
 /* By the output's key: takes the place of the row of this key (cells NULL: it goes). key: the cells of the key's columns in their order. */
 void source_upsert(SourceBatch *b, size_t output, const Value *key, const Value *cells);
 void source_truncate(SourceBatch *b, size_t output);      /* every row that stands before goes */
 int64_t source_batch_rows(const SourceBatch *b);
-/* Rows and offsets in one tick, then the batch is free. On an error nothing of it happened. */
+/* Rows and offsets in one tick, then the batch is free. On an error nothing of it happened. The relations' engine columns are c1, c2, … in the outputs' order. */
 NODISCARD Status source_commit(SourceBatch *b, Str offsets, Error *err);
 void source_abandon(SourceBatch *b);
 
@@ -76,9 +84,10 @@ typedef struct SourcesOptions {
 } SourcesOptions;
 Sources *sources_new(const SourcesOptions *o);
 void sources_free(Sources *s);
+/* Planning only: returns at once; what goes wrong is a status. One that runs is stopped first: new outputs, new options. */
 NODISCARD Status source_start(Sources *s, int64_t id, Str type, const SourceOutputs *outputs, Error *err);
 void source_stop(Sources *s, int64_t id);
-void source_drop(Sources *s, int64_t id);                 /* forgets its offsets too */
+void source_drop(Sources *s, int64_t id);                 /* forgets its offsets and statuses too, and what was made for it outside */
 void source_pause(Sources *s, int64_t id);
 void source_resume(Sources *s, int64_t id);
 
