@@ -3,7 +3,7 @@
  *
  * A common prefix is answered once and then jumped over: the next read starts at the first key that is above all keys
  * with that prefix, so a listing costs what it returns, not what lies below the prefixes. */
-#include "store/store_int.h"
+#include "store/store_s3_int.h"
 
 typedef struct Lister {
     Arena *a;
@@ -43,6 +43,8 @@ Status store_list_all(Store *s, Arena *a, Str prefix_uri, ObjectInfos *ret, Erro
 {
     CLEANUP(reader_give) Reader r = {0};
     Location loc;
+    if (s->s3)
+        return s3s_list_all(s, a, prefix_uri, ret, err);
     TRY(store_gate(s, err));
     TRY(store_parse_location(a, prefix_uri, &loc, err));
     if (loc.file)

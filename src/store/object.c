@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/store_int.h"
+#include "store/store_s3_int.h"
 
 enum { REOPEN_TRIES = 16 };
 
@@ -24,6 +24,8 @@ Status store_stat(Store *s, Arena *a, Str uri, ObjectInfo *ret, Error *err)
     CLEANUP(reader_give) Reader r = {0};
     Location loc;
     ObjectRow row = {0};
+    if (s->s3)
+        return s3s_stat(s, a, uri, ret, err);
     TRY(store_gate(s, err));
     TRY(store_parse_location(a, uri, &loc, err));
     if (loc.file)
@@ -38,6 +40,8 @@ Status store_read(Store *s, Arena *a, Str uri, size_t limit, Str *ret, Error *er
 {
     CLEANUP(file_closep) int fd = -1;
     ObjectInfo info = {0};
+    if (s->s3)
+        return s3s_read(s, a, uri, limit, ret, err);
     TRY(open_any(s, a, uri, &fd, &info, err));
     if ((uint64_t)info.size > limit)
         return FAIL(err, E_LIMIT, "'" STR_FMT "' has %lld bytes, limit is %zu", STR_ARG(uri), (long long)info.size, limit);
@@ -49,6 +53,8 @@ Status store_read_range(Store *s, Arena *a, Str uri, int64_t offset, int64_t len
 {
     CLEANUP(file_closep) int fd = -1;
     ObjectInfo info = {0};
+    if (s->s3)
+        return s3s_read_range(s, a, uri, offset, length, ret, err);
     TRY(open_any(s, a, uri, &fd, &info, err));
     if (offset < 0 || length < 0 || offset > info.size || length > info.size - offset)
         return FAIL(err, E_INVALID, "'" STR_FMT "' has %lld bytes, asked for %lld at %lld", STR_ARG(uri), (long long)info.size,
@@ -59,7 +65,7 @@ Status store_read_range(Store *s, Arena *a, Str uri, int64_t offset, int64_t len
 
 Status store_open_fd(Store *s, Arena *a, Str uri, int *fd, ObjectInfo *info, Error *err)
 {
-    return open_any(s, a, uri, fd, info, err);
+    return s->s3 ? s3s_open_fd(s, a, uri, fd, info, err) : open_any(s, a, uri, fd, info, err);
 }
 
 Status store_local_path(Store *s, Arena *a, Str uri, Str *ret, Error *err)
@@ -67,6 +73,8 @@ Status store_local_path(Store *s, Arena *a, Str uri, Str *ret, Error *err)
     CLEANUP(file_closep) int fd = -1;
     ObjectRow row = {0};
     Location loc;
+    if (s->s3)
+        return s3s_local_path(s, a, uri, ret, err);
     TRY(store_gate(s, err));
     TRY(store_parse_location(a, uri, &loc, err));
     if (loc.file) {

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/store_int.h"
+#include "store/store_s3_int.h"
 
 static Status commit(StoreWriter *w, const PutCondition *cond, Arena *a, ObjectInfo *ret, Error *err);
 static Status put_whole(Store *s, Str uri, Str bytes, const PutCondition *cond, Error *err);
@@ -20,6 +20,8 @@ Status store_put_open(Store *s, Str bucket, Str key, StoreWriter **ret, Error *e
 {
     CLEANUP(store_put_abandonp) StoreWriter *w = NULL;
     CLEANUP(reader_give) Reader r = {0};
+    if (s->s3)
+        return s3s_put_open(s, bucket, key, ret, err);
     TRY(store_gate(s, err));
     TRY(key_check(bucket, key, err));
     TRY(reader_take(s->index, &r, err));
@@ -34,6 +36,8 @@ Status store_put_open(Store *s, Str bucket, Str key, StoreWriter **ret, Error *e
 
 Status store_put_add(StoreWriter *w, Str bytes, Error *err)
 {
+    if (w->s3)
+        return s3s_put_add(w, bytes, err);
     TRY(store_gate(w->s, err));
     hashes_add(&w->hashes, bytes);
     w->size += (int64_t)bytes.n;
@@ -62,6 +66,8 @@ Str store_put_hash(StoreWriter *w, Arena *a, HashKind kind)
 
 Status store_put_commit(StoreWriter *w, const PutCondition *cond, Arena *a, ObjectInfo *ret, Error *err)
 {
+    if (w->s3)
+        return s3s_put_commit(w, cond, a, ret, err);
     if (w->path.n)
         return file_put_commit(w, cond, a, ret, err);
     Status st = commit(w, cond, a, ret, err);
@@ -73,6 +79,10 @@ void store_put_abandon(StoreWriter *w)
 {
     if (!w)
         return;
+    if (w->s3) {
+        s3s_put_abandon(w);
+        return;
+    }
     if (w->temp.n)
         unlink(w->temp.p);
     else
@@ -104,10 +114,12 @@ Status store_adopt(Store *s, Str uri, Str local_path, Arena *a, ObjectInfo *ret,
     CLEANUP(store_put_abandonp) StoreWriter *w = NULL;
     Location loc;
     const char *path = str_z(a, local_path);
-    TRY(store_gate(s, err));
-    TRY(store_parse_location(a, uri, &loc, err));
     if (!str_starts(local_path, s->scratch))
         return FAIL(err, E_INVALID, "'%s' is not in the scratch folder", path);
+    if (s->s3)
+        return s3s_adopt(s, uri, local_path, a, ret, err);
+    TRY(store_gate(s, err));
+    TRY(store_parse_location(a, uri, &loc, err));
     if (loc.file)
         return file_adopt(s, loc.path, local_path, a, ret, err);
     TRY(store_put_open(s, loc.bucket, loc.key, &w, err));

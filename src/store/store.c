@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/store_int.h"
+#include "store/store_s3_int.h"
 
 static Store *store_new(Str dir, Str file_root, int sync);
 static Status store_start(Store *s, Error *err);
@@ -61,6 +61,8 @@ int64_t store_memory_calls(const Store *s)
 
 Status store_gate(Store *s, Error *err)
 {
+    if (s->s3)
+        return FAIL(err, E_UNSUPPORTED, "the object store lies elsewhere: only its objects are read and written from here");
     if (!s->memory)
         return OK;
     pthread_mutex_lock(&s->mu);
@@ -74,6 +76,13 @@ void store_close(Store *s)
     Error err;
     if (!s)
         return;
+    if (s->s3) {
+        s3s_close(s->s3);
+        pthread_mutex_destroy(&s->mu);
+        arena_destroy(s->a);
+        free(s);
+        return;
+    }
     journal_stop(s);
     if (s->index && index_write(s->index, mark, &(Str){ "1", 1 }, &err) != OK)
         err.code = OK;                                       /* then the next start sweeps */

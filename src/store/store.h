@@ -7,7 +7,8 @@
  * A put is durable when it returns: file synced, folder synced, index committed with synchronous=FULL.
  * Any thread may call.  Nothing here knows who asks: rights are checked above (access/).
  * What is not found says which by err->kind: NoSuchBucket, NoSuchKey, NoSuchUpload.
- * The memory backend is the same interface for tests and can fail on its n-th call. */
+ * The memory backend is the same interface for tests and can fail on its n-th call.
+ * The S3 backend speaks to an object store elsewhere; buckets, versions, tags, copies and uploads of others are E_UNSUPPORTED there. */
 #ifndef FIRN_STORE_H
 #define FIRN_STORE_H
 
@@ -28,6 +29,30 @@ NODISCARD Status store_open_memory(Store **ret, Error *err);
 void store_memory_fail_at(Store *s, int64_t nth_call, Status with);       /* memory backend: 1-based; 0 never */
 int64_t store_memory_calls(const Store *s);
 void store_close(Store *s);
+
+/* Copies of remote objects as files, and a folder for files on their way out: in a folder of its own below `dir` ("": the system's for temporary files),
+ * which goes at the end; what owners that crashed left there is removed. Holds at most max_bytes (0: 8 GiB); what no open store has asked for goes first. */
+typedef struct StoreCache StoreCache;
+NODISCARD Status store_cache_open(Str dir, int64_t max_bytes, StoreCache **ret, Error *err);
+void store_cache_free(StoreCache *c);            /* after the stores that use it; NULL is fine */
+
+typedef struct StoreS3Options {
+    Str endpoint;                 /* "http://host:port"; empty: AWS's of the region */
+    Str region;                   /* empty: us-east-1 */
+    int path_style;               /* bucket in the path; else in the host's name */
+    void *ctx;                    /* of the three below */
+    Status (*keys)(void *ctx, Arena *a, AwsKeys *ret, Error *err);      /* asked for each request; NULL: requests are not signed */
+    void (*refused)(void *ctx);   /* the keys have expired: the next ones should be new. NULL: they stay as they are */
+    void (*closed)(void *ctx);    /* at store_close, or when opening fails */
+    const StrVec *within;         /* locations outside of these are refused: E_DENIED. NULL: none are */
+    StoreCache *cache;            /* outlives the store */
+    int tries;                    /* of a request that may be done twice; 0: 6 */
+    int timeout_ms, pause_ms;     /* of a request (0: 30,000; large bodies may take longer while they move); before the second try (0: 100), doubled each time */
+} StoreS3Options;
+/* Copies the options; asks nothing yet.  Whatever a server says besides: E_AUTH (keys), E_DENIED, E_UNAVAILABLE, E_TIMEOUT, E_UNKNOWN (a write that may have been done). */
+NODISCARD Status store_open_s3(const StoreS3Options *o, Store **ret, Error *err);
+/* The paths that store_local_path gave out may go now. For the other backends nothing happens. */
+void store_paths_done(Store *s);
 
 /* ---- locations ---------------------------------------------------------------------------------------------- */
 

@@ -106,6 +106,7 @@ struct Store {
     int memory;                     /* the folder is private and goes away at close */
     Index *index;
     Journal *journal;
+    struct S3Side *s3;              /* an object store elsewhere (store_s3.c): no index, no journal; NULL: the local backend */
     pthread_mutex_t mu;             /* the four below */
     int64_t calls, fail_at;
     Status fail_with;
@@ -160,6 +161,7 @@ struct StoreWriter {
     StrBuf small;                                   /* the bytes while they fit the journal */
     int large;
     Props headers, tags;
+    struct S3Put *s3;                               /* towards an object store elsewhere */
 };
 NODISCARD Status writer_new(Store *s, StoreWriter **ret, Error *err);
 void writer_free(StoreWriter *w);                   /* keeps the blob */

@@ -9,7 +9,7 @@
  * 3. When `objects` has no row of a key, the newest row in `older`, if any, is a delete marker. */
 #include <unistd.h>
 
-#include "store/store_int.h"
+#include "store/store_s3_int.h"
 
 typedef struct RemoveJob {
     Arena *a;
@@ -49,6 +49,8 @@ Status store_open_version(Store *s, Arena *a, Str uri, Str version, int *fd, Obj
 Status store_remove(Store *s, Arena *a, Str uri, Str version, const PutCondition *cond, Removed *ret, Error *err)
 {
     Location loc;
+    if (s->s3)
+        return s3s_remove(s, a, uri, version, cond, ret, err);
     TRY(store_gate(s, err));
     TRY(store_parse_location(a, uri, &loc, err));
     if (loc.file)
