@@ -171,6 +171,9 @@ typedef VEC(IceRequirement) IceRequirements;
 
 NODISCARD Status ice_update_parse(Arena *a, const Json *j, IceUpdate *ret, Error *err);            /* unknown kinds: E_INVALID */
 NODISCARD Status ice_requirement_parse(Arena *a, const Json *j, IceRequirement *ret, Error *err);
+/* The same as JSON; m: the table that they are for. */
+Json *ice_update_json(Arena *a, const IceMetadata *m, const IceUpdate *u);
+Json *ice_requirement_json(Arena *a, const IceMetadata *m, const IceRequirement *r);
 /* m NULL: the table does not exist. E_CONFLICT with the reference texts ("Requirement failed: branch main has changed: expected id %s != %s"). */
 NODISCARD Status ice_requirements_check(const IceMetadata *m, const IceRequirements *rq, Error *err);
 /* A new metadata value; *changed 0 when the updates have no effect. m NULL: build from nothing (create). `previous_location` goes into the

@@ -99,6 +99,10 @@ NODISCARD Status ice_ref_parse(const Json *j, Str name, IceRef *ret, int *above,
 bool ice_ref_equal(const IceRef *x, const IceRef *y);
 Json *ice_id_json(Arena *a, const IceMetadata *m, int64_t id);
 
+/* ---- updates */
+const char *ice_update_name(IceUpdateKind kind);
+const char *ice_requirement_name(IceRequirementKind kind, const char **member);    /* member: of its value; NULL: none */
+
 /* ---- manifests */
 bool ice_is_live(const IceEntry *e);
 bool ice_is_dv(const IceFile *f);

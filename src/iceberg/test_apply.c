@@ -395,6 +395,50 @@ static void test_unsigned_ids(void **state)
     assert_str(json_text(a, ice_metadata_json(a, back)), big.p);
 }
 
+/* What is read is written as it was. */
+static void test_written_again(void **state)
+{
+    Arena *a = *state;
+    IceMetadata *m = table(a, 2);
+    const char *updates[] = {
+        "{\"action\":\"assign-uuid\",\"uuid\":\"u\"}", "{\"action\":\"upgrade-format-version\",\"format-version\":3}",
+        "{\"action\":\"add-schema\",\"schema\":{\"type\":\"struct\",\"schema-id\":1,\"fields\":[{\"id\":1,\"name\":\"x\",\"required\":true,\"type\":\"decimal(9, 2)\",\"doc\":\"d\"}]}}",
+        "{\"action\":\"set-current-schema\",\"schema-id\":-1}",
+        "{\"action\":\"add-spec\",\"spec\":{\"spec-id\":1,\"fields\":[{\"source-id\":40,\"field-id\":1000,\"transform\":\"bucket[4]\",\"name\":\"b\"}]}}",
+        "{\"action\":\"set-default-spec\",\"spec-id\":-1}",
+        "{\"action\":\"add-sort-order\",\"sort-order\":{\"order-id\":1,\"fields\":[{\"transform\":\"identity\",\"source-id\":30,\"direction\":\"asc\",\"null-order\":\"nulls-first\"}]}}",
+        "{\"action\":\"set-default-sort-order\",\"sort-order-id\":-1}",
+        "{\"action\":\"add-snapshot\",\"snapshot\":{\"sequence-number\":2,\"snapshot-id\":18446744073709551615,\"parent-snapshot-id\":4,\"timestamp-ms\":5,\"summary\":{\"operation\":\"append\",\"k\":\"v\"},"
+        "\"manifest-list\":\"s3://w/l\",\"schema-id\":0,\"first-row-id\":7,\"added-rows\":8}}",
+        "{\"action\":\"set-snapshot-ref\",\"ref-name\":\"r\",\"type\":\"branch\",\"snapshot-id\":5,\"min-snapshots-to-keep\":2,\"max-snapshot-age-ms\":3,\"max-ref-age-ms\":4}",
+        "{\"action\":\"remove-snapshots\",\"snapshot-ids\":[1,2]}", "{\"action\":\"remove-snapshot-ref\",\"ref-name\":\"r\"}", "{\"action\":\"set-location\",\"location\":\"s3://x\"}",
+        "{\"action\":\"set-properties\",\"updates\":{\"a\":\"b\"}}", "{\"action\":\"remove-properties\",\"removals\":[\"a\"]}",
+        "{\"action\":\"set-statistics\",\"snapshot-id\":5,\"statistics\":{\"snapshot-id\":5,\"x\":1}}", "{\"action\":\"remove-statistics\",\"snapshot-id\":5}",
+        "{\"action\":\"set-partition-statistics\",\"snapshot-id\":5,\"partition-statistics\":{\"snapshot-id\":5}}", "{\"action\":\"remove-partition-statistics\",\"snapshot-id\":5}",
+        "{\"action\":\"remove-partition-specs\",\"spec-ids\":[1]}", "{\"action\":\"remove-schemas\",\"schema-ids\":[1]}",
+        "{\"action\":\"add-encryption-key\",\"encryption-key\":{\"key-id\":\"k\"}}", "{\"action\":\"remove-encryption-key\",\"key-id\":\"k\"}",
+    };
+    const char *requirements[] = {
+        "{\"type\":\"assert-create\"}", "{\"type\":\"assert-table-uuid\",\"uuid\":\"u\"}", "{\"type\":\"assert-ref-snapshot-id\",\"ref\":\"main\",\"snapshot-id\":7}",
+        "{\"type\":\"assert-ref-snapshot-id\",\"ref\":\"main\",\"snapshot-id\":null}", "{\"type\":\"assert-last-assigned-field-id\",\"last-assigned-field-id\":7}",
+        "{\"type\":\"assert-default-spec-id\",\"default-spec-id\":7}",
+    };
+    Error err;
+
+    m->unsigned_ids = 1;
+    for (size_t i = 0; i < COUNT_OF(updates); i++) {
+        IceUpdate u = {0};
+        assert_ok(ice_update_parse(a, json(a, updates[i]), &u, &err), &err);
+        if (!json_equal(json(a, updates[i]), ice_update_json(a, m, &u)))
+            fail_msg("%s", json_text(a, ice_update_json(a, m, &u)).p);
+    }
+    for (size_t i = 0; i < COUNT_OF(requirements); i++) {
+        IceRequirement r = {0};
+        assert_ok(ice_requirement_parse(a, json(a, requirements[i]), &r, &err), &err);
+        assert_str(json_text(a, ice_requirement_json(a, m, &r)), json_text(a, json(a, requirements[i])).p);
+    }
+}
+
 /* ---- requirements --------------------------------------------------------------------------------------------------------- */
 
 static void requirement(Arena *a, const IceMetadata *m, const char *text, const char *message)
@@ -462,7 +506,7 @@ int main(void)
         T(test_fresh_ids), T(test_round_trip), T(test_missing_members), T(test_v1_without_lists), T(test_format_version_property), T(test_types_by_version), T(test_bad_schemas),
         T(test_no_effect), T(test_schema_updates), T(test_spec_updates), T(test_order_updates), T(test_format_updates),
         T(test_create_from_updates), T(test_snapshot_and_main), T(test_intermediate_snapshots), T(test_rollback_and_removal),
-        T(test_v3_row_ids), T(test_metadata_log_length), T(test_unsigned_ids), T(test_requirements), T(test_locations),
+        T(test_v3_row_ids), T(test_metadata_log_length), T(test_unsigned_ids), T(test_requirements), T(test_written_again), T(test_locations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

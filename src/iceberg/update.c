@@ -31,6 +31,14 @@ static const struct { const char *name; IceUpdateKind kind; } UPDATES[] = {
     { "remove-encryption-key", UP_REMOVE_ENCRYPTION_KEY },
 };
 
+const char *ice_update_name(IceUpdateKind kind)
+{
+    for (size_t i = 0; i < COUNT_OF(UPDATES); i++)
+        if (UPDATES[i].kind == kind)
+            return UPDATES[i].name;
+    return "";
+}
+
 static Status ids(Arena *a, const Json *j, const char *key, IceUpdate *u, Error *err)
 {
     Json *list;
@@ -157,6 +165,16 @@ static const struct { const char *name, *member; IceRequirementKind kind; } REQU
     { "assert-default-spec-id", "default-spec-id", RQ_DEFAULT_SPEC },
     { "assert-default-sort-order-id", "default-sort-order-id", RQ_DEFAULT_ORDER },
 };
+
+const char *ice_requirement_name(IceRequirementKind kind, const char **member)
+{
+    for (size_t i = 0; i < COUNT_OF(REQUIREMENTS); i++)
+        if (REQUIREMENTS[i].kind == kind) {
+            *member = REQUIREMENTS[i].member;
+            return REQUIREMENTS[i].name;
+        }
+    return "";
+}
 
 static Status requirement_body(const Json *j, const char *member, IceRequirement *r, Error *err)
 {
