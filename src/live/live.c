@@ -394,7 +394,7 @@ static Status read_clock(Live *l, Error *err)
 }
 
 /* (1): tables r<id> of the file that are known stay, others go. */
-static Status sweep(Live *l, const LiveOptions *o, Error *err)
+static Status sweep(Live *l, const LiveSetup *o, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     CLEANUP(duck_result_freep) DuckResult *r = NULL;
@@ -418,7 +418,7 @@ static Status sweep(Live *l, const LiveOptions *o, Error *err)
     return OK;
 }
 
-static Status open_file(Live *l, const LiveOptions *o, Error *err)
+static Status open_file(Live *l, const LiveSetup *o, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
 
@@ -432,7 +432,7 @@ static Status open_file(Live *l, const LiveOptions *o, Error *err)
     return log_open(l, err);
 }
 
-Status live_open(const LiveOptions *o, Live **ret, Error *err)
+Status live_open(const LiveSetup *o, Live **ret, Error *err)
 {
     Live *l = calloc(1, sizeof *l);
 

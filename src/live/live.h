@@ -19,8 +19,8 @@
 typedef struct Live Live;
 
 /* Opens or makes the file; leaves out, and drops, relations that `keep` does not know (half-done creations). E_CORRUPT, E_IO. */
-typedef struct LiveOptions { DuckEngine *engine; Str path; int (*keep)(void *ctx, int64_t id); void *ctx; } LiveOptions;
-NODISCARD Status live_open(const LiveOptions *o, Live **ret, Error *err);
+typedef struct LiveSetup { DuckEngine *engine; Str path; int (*keep)(void *ctx, int64_t id); void *ctx; } LiveSetup;
+NODISCARD Status live_open(const LiveSetup *o, Live **ret, Error *err);
 void live_close(Live *l);
 NODISCARD Status live_reset(Live *l, Error *err);
 

@@ -38,7 +38,7 @@ static void open_world(World *w)
 
     assert_ok(duck_open(&o, &w->engine, &err), &err);
     assert_ok(duck_connect(w->engine, &w->db, &err), &err);
-    LiveOptions lo = { .engine = w->engine, .path = str_c(w->path), .keep = keep, .ctx = w };
+    LiveSetup lo = { .engine = w->engine, .path = str_c(w->path), .keep = keep, .ctx = w };
     assert_ok(live_open(&lo, &w->live, &err), &err);
 }
 

@@ -143,7 +143,7 @@ static int keep_live(void *ctx, int64_t id) { return objects_known(ctx, id); }
 static Status open_live(Service *s, Arena *a, Error *err)
 {
     TRY(objects_open(s->catalog, &s->objects, err));
-    LiveOptions o = { .engine = s->engine, .path = str_fmt(a, STR_FMT "/live.db", STR_ARG(s->options.dir)), .keep = keep_live, .ctx = s->objects };
+    LiveSetup o = { .engine = s->engine, .path = str_fmt(a, STR_FMT "/live.db", STR_ARG(s->options.dir)), .keep = keep_live, .ctx = s->objects };
     TRY(live_open(&o, &s->live, err));
     return live_start_views(s, err);
 }
