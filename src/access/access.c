@@ -31,6 +31,7 @@ void access_free(Access *x)
     pthread_mutex_destroy(&x->lf_lock);
     arena_destroy(x->a);
     iam_free(x->iam);
+    free(x->connection_role);
     free(x);
 }
 

@@ -24,6 +24,7 @@ struct Access {
     struct Iam *iam;
     AccessBucketPolicy bucket_policy;
     void *bucket_ctx;
+    char *connection_role;             /* ARN, NULL: that of the account (iam_connection.c) */
     pthread_mutex_t lf_lock;           /* Lake Formation's documents: read, changed and written by one at a time */
 };
 

@@ -83,6 +83,10 @@ typedef struct IamAssume {
 NODISCARD Status iam_assume(Access *x, Arena *a, const Principal *p, const IamAssume *q, CatKey *key, Principal *ret, Error *err);
 /* A service of ours takes a role for work of its own, without a key: the role's trust must name it ("glue.amazonaws.com"). */
 NODISCARD Status iam_assume_service(Access *x, Arena *a, Str role_arn, const char *service, Str session_name, Principal *ret, Error *err);
+/* firn's own connections act as this role (iam_connection.c): by default role/MaterializeConnection of the account. Any ARN of a role; E_INVALID: it is none. */
+#define IAM_CONNECTION_SERVICE "connections.firn.amazonaws.com"
+NODISCARD Status iam_set_connection_role(Access *x, Str arn, Error *err);            /* at start */
+Str iam_connection_role(const Access *x, Arena *a);
 /* The same with a key for a child process (a Glue job). */
 NODISCARD Status iam_assume_service_key(Access *x, Arena *a, Str role_arn, const char *service, Str session_name, int64_t seconds, CatKey *key, Error *err);
 /* GetSessionToken of a user or root. */

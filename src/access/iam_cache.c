@@ -60,6 +60,15 @@ Str iam_name_of(Str arn)
     return slash < 0 ? arn : str_from(arn, (size_t)slash + 1);
 }
 
+Str iam_account_of(Str arn)
+{
+    Str rest = arn;
+    for (int i = 0; i < 4; i++)
+        str_cut(rest, ':', &(Str){0}, &rest);
+    str_cut(rest, ':', &rest, &(Str){0});
+    return rest;
+}
+
 /* ---- policies ------------------------------------------------------------------------------------------------------------ */
 
 Status iam_text_policy(Access *x, Str text, PolicyKind kind, Policy **ret, Error *err)

@@ -53,6 +53,13 @@ NODISCARD Status iam_key_is_active(Access *x, Str id, bool *ret, Error *err);
 NODISCARD Status iam_root_key(Access *x, const Principal *p, Error *err);
 Str iam_name_of(Str arn);                                              /* the last part of a path */
 
+Str iam_account_of(Str arn);
+
+/* ---- iam_connection.c: the role that is no document. NULL: it has another name. */
+Json *iam_own_role(const Access *x, Arena *a, Str name);
+bool iam_is_own_role(const Access *x, IamKind kind, Str name);
+NODISCARD Status iam_own_role_refuse(Str name, Error *err);
+
 /* ---- iam_context.c */
 /* The keys that every request has, then the asker's own. `e` may be NULL. */
 Props iam_context(Access *x, Arena *a, const Principal *p, const Entity *e, const IamAsk *ask);

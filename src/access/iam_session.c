@@ -87,7 +87,7 @@ static PolicyAnswer trust_says(const Assume *s, const Entity *role, const Entity
     Principal service = { .kind = PR_ROLE, .arn = str_c(s->service) };
     Props context = s->by ? iam_context(s->x, s->a, s->by, caller, &none) : s->context;
     PolicyAsk ask = { .action = str_c(action), .principal = s->by ? s->by->arn : service.arn, .principal_role = s->by ? s->by->role_arn : (Str){0},
-                      .account = s->by ? cat_account(s->x->catalog) : (Str){0}, .context = &context };
+                      .account = !s->by ? (Str){0} : s->by->role_arn.n ? iam_account_of(s->by->role_arn) : cat_account(s->x->catalog), .context = &context };
 
     return role->trust ? policy_decide(role->trust, &ask, m) : POLICY_SILENT;
 }
@@ -223,7 +223,7 @@ static Json *role_session(const Assume *s)
 
 static Principal role_principal(const Assume *s)
 {
-    Str account = cat_account(s->x->catalog);
+    Str account = iam_account_of(s->arn);
     return (Principal){ .kind = PR_ROLE, .role_arn = s->arn, .session = role_session(s),
                         .arn = str_fmt(s->a, "arn:aws:sts::" STR_FMT ":assumed-role/" STR_FMT "/" STR_FMT, STR_ARG(account), STR_ARG(s->name), STR_ARG(s->q->session_name)),
                         .user_id = str_fmt(s->a, STR_FMT ":" STR_FMT, STR_ARG(s->id), STR_ARG(s->q->session_name)) };

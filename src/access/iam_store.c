@@ -28,6 +28,8 @@ Status iam_get(Access *x, Arena *a, IamKind kind, Str name, Json **ret, Error *e
     Status s = cat_doc_get(x->catalog, a, doc_kind(kind), name, ret, err);
     if (s == E_NOT_FOUND && kind == IAM_POLICY && iam_managed_get(a, name, ret, err) == OK)
         return OK;
+    if (s == E_NOT_FOUND && kind == IAM_ROLE && (*ret = iam_own_role(x, a, name)) != NULL)
+        return OK;
     return s == E_NOT_FOUND ? missing(kind, name, err) : s;
 }
 
@@ -63,11 +65,16 @@ static Status exists(Access *x, IamKind kind, Str name, bool *ret, Error *err)
     return s == E_NOT_FOUND ? OK : s;
 }
 
+static Status absent(Access *x, IamKind kind, Str name, Error *err)
+{
+    return iam_is_own_role(x, kind, name) ? iam_own_role_refuse(name, err) : missing(kind, name, err);
+}
+
 Status iam_create(Access *x, IamKind kind, Str name, const Json *record, Error *err)
 {
     bool there;
     TRY(exists(x, kind, name, &there, err));
-    if (there) {
+    if (there || iam_is_own_role(x, kind, name)) {
         RAISE(err, E_EXISTS, "%s with name " STR_FMT " already exists.", titles[kind], STR_ARG(name));
         snprintf(err->kind, sizeof err->kind, "EntityAlreadyExists");
         return E_EXISTS;
@@ -79,14 +86,14 @@ Status iam_update(Access *x, IamKind kind, Str name, const Json *record, Error *
 {
     bool there;
     TRY(exists(x, kind, name, &there, err));
-    return there ? write(x, doc_kind(kind), name, record, err) : missing(kind, name, err);
+    return there ? write(x, doc_kind(kind), name, record, err) : absent(x, kind, name, err);
 }
 
 Status iam_delete(Access *x, IamKind kind, Str name, Error *err)
 {
     bool there;
     TRY(exists(x, kind, name, &there, err));
-    return there ? write(x, doc_kind(kind), name, NULL, err) : missing(kind, name, err);
+    return there ? write(x, doc_kind(kind), name, NULL, err) : absent(x, kind, name, err);
 }
 
 Str iam_new_id(Arena *a, const char *prefix)

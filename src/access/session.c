@@ -14,15 +14,6 @@ static Status no_key(Error *err, const char *kind, const char *message)
     return s;
 }
 
-static Str account_of(Str arn)
-{
-    Str rest = arn;
-    for (int i = 0; i < 4; i++)
-        str_cut(rest, ':', &(Str){0}, &rest);
-    str_cut(rest, ':', &rest, &(Str){0});
-    return rest;
-}
-
 static PrincipalKind kind_of(const CatKey *k)
 {
     if (str_ends(k->principal, S(":root")))
@@ -46,9 +37,9 @@ static void fill(Arena *a, const CatKey *k, Principal *ret)
     if (ret->kind == PR_ROLE)
         ret->user_id = str_fmt(a, STR_FMT ":" STR_FMT, STR_ARG(json_get_str(ret->session, "role_id", (Str){0})), STR_ARG(json_get_str(ret->session, "name", (Str){0})));
     else if (ret->kind == PR_ROOT)
-        ret->user_id = account_of(ret->arn);
+        ret->user_id = iam_account_of(ret->arn);
     else if (str_find(ret->arn, S(":federated-user/")) >= 0)
-        ret->user_id = str_fmt(a, STR_FMT ":" STR_FMT, STR_ARG(account_of(ret->arn)), STR_ARG(iam_name_of(ret->arn)));
+        ret->user_id = str_fmt(a, STR_FMT ":" STR_FMT, STR_ARG(iam_account_of(ret->arn)), STR_ARG(iam_name_of(ret->arn)));
 }
 
 /* Keys of a user or role that is gone are as if they did not exist. A user's id is read with it. */

@@ -395,13 +395,70 @@ static void test_cost(void **state)
     assert_true(each < 500);                                           /* a sanitizer's build on a busy machine included */
 }
 
+/* The role of firn's own connections: trust policies name it, nobody changes it, and only what trusts it with the right external id can be assumed. */
+static Status connect_as(Env *e, Str target, const char *external_id, Principal *ret)
+{
+    CatKey jump, k;
+    Principal by;
+    Str secret;
+    IamAssume q = { .role_arn = target, .session_name = S("s"), .external_id = str_c(external_id), .seconds = 3600 };
+
+    TRY(iam_assume_service_key(e->x, e->a, iam_connection_role(e->x, e->a), IAM_CONNECTION_SERVICE, S("s"), 3600, &jump, &e->err));
+    TRY(access_by_key(e->x, e->a, jump.id, jump.token, &secret, &by, &e->err));
+    return iam_assume(e->x, e->a, &by, &q, &k, ret, &e->err);
+}
+
+#define CONNECTION_TRUST(arn, id) DOC("{\"Effect\":\"Allow\",\"Principal\":{\"AWS\":\"" arn "\"},\"Action\":\"sts:AssumeRole\",\"Condition\":{\"StringEquals\":{\"sts:ExternalId\":\"" id "\"}}}")
+
+static void test_role_of_connections(void **state)
+{
+    Env *e = *state;
+    Principal p;
+    Json *r;
+    Str mine = iam_connection_role(e->x, e->a);
+
+    assert_str(mine, "arn:aws:iam::" ACCOUNT ":role/MaterializeConnection");
+    Str target = role(e, "target", NULL, CONNECTION_TRUST("arn:aws:iam::" ACCOUNT ":role/MaterializeConnection", "mz_1_u5"));
+    Str open = role(e, "other", NULL, ANY_TRUST);
+    assert_ok(connect_as(e, target, "mz_1_u5", &p), &e->err);
+    assert_str(p.arn, "arn:aws:sts::" ACCOUNT ":assumed-role/target/s");
+    assert_status(connect_as(e, target, "mz_1_u6", &p), E_DENIED);
+    assert_status(connect_as(e, target, "", &p), E_DENIED);
+    assert_ok(connect_as(e, open, "", &p), &e->err);
+
+    assert_ok(iam_get(e->x, e->a, IAM_ROLE, S("MaterializeConnection"), &r, &e->err), &e->err);
+    assert_str(json_get_str(r, "Arn", (Str){0}), "arn:aws:iam::" ACCOUNT ":role/MaterializeConnection");
+    assert_status(iam_create(e->x, IAM_ROLE, S("MaterializeConnection"), r, &e->err), E_EXISTS);
+    assert_status(iam_update(e->x, IAM_ROLE, S("MaterializeConnection"), r, &e->err), E_INVALID);
+    assert_status(iam_delete(e->x, IAM_ROLE, S("MaterializeConnection"), &e->err), E_INVALID);
+    assert_ok(iam_list(e->x, e->a, IAM_ROLE, S("/"), &r, &e->err), &e->err);
+    assert_int_equal(json_len(r), 2);
+}
+
+/* A principal of another account, as the guide has it. */
+static void test_connections_from_elsewhere(void **state)
+{
+    Env *e = *state;
+    Principal p;
+
+    assert_status(iam_set_connection_role(e->x, S("arn:aws:iam::1:user/u"), &e->err), E_INVALID);
+    assert_ok(iam_set_connection_role(e->x, S("arn:aws:iam::664411391173:role/MaterializeConnection"), &e->err), &e->err);
+    Str target = role(e, "target", NULL, CONNECTION_TRUST("arn:aws:iam::664411391173:role/MaterializeConnection", "x"));
+    Str here = role(e, "here", NULL, CONNECTION_TRUST("arn:aws:iam::" ACCOUNT ":root", "x"));
+    Str account = role(e, "account", NULL, CONNECTION_TRUST("664411391173", "x"));
+    assert_ok(connect_as(e, target, "x", &p), &e->err);
+    assert_ok(connect_as(e, account, "x", &p), &e->err);
+    assert_status(connect_as(e, target, "y", &p), E_DENIED);
+    assert_status(connect_as(e, here, "x", &p), E_DENIED);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(test_identity_policies), T(test_boundary), T(test_resource_policies), T(test_sessions), T(test_role_that_goes), T(test_trust), T(test_role_chains), T(test_tokens),
-        T(test_keys_take_effect_at_once), T(test_vended_keys_carry_the_session), T(test_words_of_a_refusal), T(test_managed_policies_parse), T(test_cost), T(test_threads),
+        T(test_keys_take_effect_at_once), T(test_vended_keys_carry_the_session), T(test_words_of_a_refusal), T(test_managed_policies_parse), T(test_cost), T(test_threads), T(test_role_of_connections), T(test_connections_from_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
