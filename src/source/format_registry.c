@@ -5,6 +5,7 @@
  * The difference that matters: an id that the registry does not know is the message's fault (E_INVALID), a registry that cannot be asked is not. */
 #include "net/net.h"
 #include "source/format_int.h"
+#include "source/source.h"
 
 enum {
     REGISTRY_TIMEOUT_MS     = 10000,
@@ -44,6 +45,14 @@ Status registry_check(Registry *r, Arena *a, Error *err)
 
     TRY(ask(r, a, S("/subjects"), &j, err));
     return json_is(j, JSON_ARRAY) ? OK : FAIL(err, E_INVALID, "schema registry " STR_FMT ": the answer is not that of a registry", STR_ARG(r->url));
+}
+
+Status source_validate_registry(Arena *a, const Json *connection, Error *err)
+{
+    Registry *r;
+
+    TRY(registry_open(a, connection, &r, err));
+    return registry_check(r, a, err);
 }
 
 /* ---- one request ------------------------------------------------------------------------------------------------------------------------ */

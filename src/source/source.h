@@ -40,6 +40,8 @@ typedef struct SourceConnector {
     /* The source was dropped: what was made for it outside (a replication slot) goes. NULL: nothing was. */
     Status (*forget)(Arena *a, const SourceSpec *s, Error *err);
 } SourceConnector;
+/* Does a Confluent schema registry answer, and to these credentials? Options of the connection. */
+NODISCARD Status source_validate_registry(Arena *a, const Json *connection, Error *err);
 extern const SourceConnector source_load_generator, source_postgres, source_kafka, source_webhooks, source_iceberg;
 const SourceConnector *source_connector(Str type);        /* NULL: none of this type */
 
