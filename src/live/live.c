@@ -360,6 +360,40 @@ Status live_relation_sql(Live *l, Arena *a, int64_t id, Str *ret, Error *err)
     return s;
 }
 
+static bool reads(const Relation *r, int64_t id)
+{
+    for (size_t i = 0; i < r->sources.n; i++)
+        if (r->sources.p[i] == id)
+            return true;
+    return false;
+}
+
+/* Relations stand in order of their ids, and a view reads only older ones: one pass is enough. Views become well by a tick of their own (live_view.c). */
+static void fail_from(Live *l, Relation *table, const Error *why)
+{
+    Relation *broken[1 + RELATION_READERS_MAX];
+    size_t n = 1;
+
+    broken[0] = table;
+    relation_error(l, table, why);
+    for (size_t i = 0; why && i < l->rels.n && n < COUNT_OF(broken); i++)
+        for (size_t k = 0; k < n; k++)
+            if (reads(l->rels.p[i], broken[k]->id)) {
+                relation_error(l, l->rels.p[i], why);
+                broken[n++] = l->rels.p[i];
+                break;
+            }
+}
+
+void live_table_fail(Live *l, int64_t id, const Error *why)
+{
+    live_lead(l);
+    Relation *r = live_find(l, id);
+    if (r && !r->view)
+        fail_from(l, r, why);
+    live_unlead(l);
+}
+
 Str live_rows_sql(Arena *a, int64_t id) { return str_fmt(a, "(SELECT *, rowid AS __rid FROM " STR_FMT ")", STR_ARG(live_table(a, id))); }
 
 int64_t live_now(Live *l)

@@ -39,6 +39,8 @@ Str live_source_id(Arena *a, int64_t id);                                      /
 NODISCARD Status live_drop(Live *l, const int64_t *ids, size_t n, Error *err);
 /* The engine's text of a relation's rows, for a printer: (SELECT …). With the view's own error when it has one. */
 NODISCARD Status live_relation_sql(Live *l, Arena *a, int64_t id, Str *ret, Error *err);
+/* Reads of a table, and of the views over it, fail with this from now on: what should come into it comes no more. NULL: it is well again. Not kept over a restart. */
+void live_table_fail(Live *l, int64_t id, const Error *why);
 
 /* ---- writing ----------------------------------------------------------------------------------------------------------- */
 
