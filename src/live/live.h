@@ -92,6 +92,8 @@ void live_watch_end(LiveWatch *w);
 NODISCARD Status live_log_begin(Live *l, int64_t id, Str reader, int64_t *from, Error *err);
 /* The engine's text of the changes with from < t <= to: __t, __w and the visible columns. E_NOT_FOUND: they are not kept. */
 NODISCARD Status live_log_sql(Live *l, Arena *a, int64_t id, int64_t from, int64_t to, Str *ret, Error *err);
+/* Time of the newest change in the log, told without the engine; INT64_MAX: not known. */
+int64_t live_log_last(Live *l, int64_t id);
 NODISCARD Status live_log_done(Live *l, int64_t id, Str reader, int64_t upto, Error *err);
 NODISCARD Status live_log_end(Live *l, int64_t id, Str reader, Error *err);
 

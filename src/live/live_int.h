@@ -28,7 +28,7 @@ struct LiveWatch {
     LiveWatch *next;
 };
 
-typedef struct LogReader { char name[128]; int64_t done; } LogReader;
+typedef struct LogReader { char name[128]; int64_t done, last; } LogReader;      /* last: time of the newest change in the log */
 
 typedef struct Relation {
     int64_t id;

@@ -14,17 +14,29 @@ static Status append(Tick *t, const Delta *d, Error *err)
                                    STR_ARG(live_columns_sql(t->a, &d->rel->cols, "")), STR_ARG(d->chg)), err);
 }
 
+/* A tick that is rolled back leaves a time that is too late: who looks finds nothing. */
+static void mark(Tick *t, Relation *r)
+{
+    pthread_mutex_lock(&t->l->lock);
+    for (size_t i = 0; i < r->readers.n; i++)
+        r->readers.p[i].last = t->t;
+    pthread_mutex_unlock(&t->l->lock);
+}
+
 Status log_append(Tick *t, Error *err)
 {
-    for (size_t i = 0; i < t->deltas.n; i++)
-        if (t->deltas.p[i].rel->readers.n && t->deltas.p[i].rows != 0)
-            TRY(append(t, &t->deltas.p[i], err));
+    for (size_t i = 0; i < t->deltas.n; i++) {
+        if (!t->deltas.p[i].rel->readers.n || t->deltas.p[i].rows == 0)
+            continue;
+        TRY(append(t, &t->deltas.p[i], err));
+        mark(t, t->deltas.p[i].rel);
+    }
     return OK;
 }
 
-static Status keep_reader(Relation *r, Str name, int64_t done, Error *err)
+static Status add_reader(Relation *r, Str name, int64_t done, int64_t last, Error *err)
 {
-    LogReader reader = { .done = done };
+    LogReader reader = { .done = done, .last = last };
 
     if (name.n >= sizeof reader.name)
         return FAIL(err, E_LIMIT, "the name of a log's reader is longer than %zu bytes", sizeof reader.name - 1);
@@ -39,6 +51,15 @@ static Status keep_reader(Relation *r, Str name, int64_t done, Error *err)
     }
     r->readers.p[r->readers.n++] = reader;
     return OK;
+}
+
+/* Others than the leader look at readers under the lock. */
+static Status keep_reader(Live *l, Relation *r, Str name, int64_t done, int64_t last, Error *err)
+{
+    pthread_mutex_lock(&l->lock);
+    Status s = add_reader(r, name, done, last, err);
+    pthread_mutex_unlock(&l->lock);
+    return s;
 }
 
 static LogReader *reader_of(Relation *r, Str name)
@@ -62,7 +83,7 @@ Status log_open(Live *l, Error *err)
         for (size_t i = 0; i < n; i++) {
             Relation *rel = live_find(l, duck_value(a, r, 0, i).integer);
             if (rel)
-                TRY(keep_reader(rel, duck_value(a, r, 1, i).string, duck_value(a, r, 2, i).integer, err));
+                TRY(keep_reader(l, rel, duck_value(a, r, 1, i).string, duck_value(a, r, 2, i).integer, INT64_MAX, err));      /* not known: it is looked for */
         }
     } while (n);
     return OK;
@@ -84,8 +105,11 @@ static Status begin(Live *l, Arena *a, int64_t id, Str reader, int64_t *from, Er
     sb_fmt(&b, "CREATE TABLE IF NOT EXISTS " STR_FMT " AS SELECT CAST(0 AS BIGINT) AS __t, CAST(0 AS BIGINT) AS __w, " STR_FMT " FROM " STR_FMT " WHERE false", STR_ARG(live_log_table(a, id)),
            STR_ARG(live_columns_sql(a, &r->cols, "")), STR_ARG(live_table(a, id)));
     sb_fmt(&b, "; INSERT INTO live.readers VALUES (%lld, " STR_FMT ", %lld)", (long long)id, STR_ARG(sql_lit_str(a, reader)), (long long)*from);
+    if (l->now > l->clock_end)                        /* idle time is not written ahead; after a crash no change may have a time that was passed by */
+        sb_fmt(&b, "; DELETE FROM live.clock; INSERT INTO live.clock VALUES (%lld)", (long long)l->now);
     TRY(live_together(l, sb_str(&b), err));
-    return keep_reader(r, reader, *from, err);
+    l->clock_end = max_i64(l->clock_end, l->now);
+    return keep_reader(l, r, reader, *from, *from, err);
 }
 
 Status live_log_begin(Live *l, int64_t id, Str reader, int64_t *from, Error *err)
@@ -108,6 +132,15 @@ Status live_log_sql(Live *l, Arena *a, int64_t id, int64_t from, int64_t to, Str
         return FAIL(err, E_NOT_FOUND, "the changes of relation %lld are not kept", (long long)id);
     *ret = str_fmt(a, "(SELECT * FROM " STR_FMT " WHERE __t > %lld AND __t <= %lld)", STR_ARG(live_log_table(a, id)), (long long)from, (long long)to);
     return OK;
+}
+
+int64_t live_log_last(Live *l, int64_t id)
+{
+    pthread_mutex_lock(&l->lock);
+    const Relation *r = live_find(l, id);
+    int64_t last = r && r->readers.n ? r->readers.p[0].last : INT64_MAX;
+    pthread_mutex_unlock(&l->lock);
+    return last;
 }
 
 static int64_t least_done(const Relation *r)
@@ -158,7 +191,9 @@ static Status end(Live *l, Arena *a, int64_t id, Str reader, Error *err)
     if (r->readers.n == 1)
         sb_fmt(&b, "; DROP TABLE IF EXISTS " STR_FMT, STR_ARG(live_log_table(a, id)));
     TRY(live_together(l, sb_str(&b), err));
+    pthread_mutex_lock(&l->lock);
     *me = r->readers.p[--r->readers.n];
+    pthread_mutex_unlock(&l->lock);
     return OK;
 }
 
