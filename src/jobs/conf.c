@@ -150,6 +150,8 @@ void job_complete_conf(Arena *a, const JobReach *r, Props *conf)
         add_extension(a, conf, ICEBERG_EXTENSION);
     if (r->has_extension) {
         add_extension(a, conf, FIRN_EXTENSION);
+        if (r->glue_version.n)
+            props_set(a, conf, S("spark.firn.glue.version"), r->glue_version);
         if (!props_has(conf, S("spark.firn.sql.url")))
             props_set(a, conf, S("spark.firn.sql.url"), r->sql_url);
     }

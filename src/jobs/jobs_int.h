@@ -24,7 +24,7 @@ NODISCARD Status job_conf(Arena *a, Str text, Props *ret, Error *err);
 /* What the script sees after its own name: --JOB_NAME, --JOB_RUN_ID, --JOB_ID, then the arguments but those that the runner takes itself. */
 void job_script_arguments(Arena *a, Str job, Str run_id, const Props *arguments, StrVec *ret);
 /* Endpoints and region for every Iceberg catalog of the chain, and the extension, where the chain does not say so itself. */
-typedef struct JobReach { Str lake_url, sql_url, region; int has_extension; } JobReach;
+typedef struct JobReach { Str lake_url, sql_url, region, glue_version; int has_extension; } JobReach;
 void job_complete_conf(Arena *a, const JobReach *r, Props *conf);
 
 /* ---- child.c ----------------------------------------------------------------------------------------------------------------- */

@@ -288,7 +288,8 @@ static Status spark_command(JobRun *r, const StrVec *modules, StrVec *v, Error *
 {
     enum { MIB = 1048576, HEAP_PERCENT = 60 };
     const Jobs *j = r->jobs;
-    JobReach reach = { .lake_url = j->lake_url, .sql_url = j->sql_url, .region = cat_region(j->svc->catalog), .has_extension = j->tools.has_extension };
+    JobReach reach = { .lake_url = j->lake_url, .sql_url = j->sql_url, .region = cat_region(j->svc->catalog), .has_extension = j->tools.has_extension,
+                       .glue_version = json_get_str(r->definition, "GlueVersion", (Str){0}) };
     Props conf = {0};
     StrVec own_jars = {0};
 

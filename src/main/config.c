@@ -34,6 +34,12 @@ const ConfigKey config_keys[] = {
     { "threads", "0", "threads of the engine; 0: as many as processors", NULL },
     { "schedule.minimum", "600", "least seconds between scheduled refreshes of a view; not below 60", NULL },
     { "events.webhook", "", "URL that gets every notice of a refresh by POST; empty: none", NULL },
+    { "managed.general_purpose", "off", "on: system-managed views in general purpose buckets too, protected there as well; off: in table buckets and the warehouse alone", "on|off" },
+    { "aws.endpoint", "", "endpoint of AWS connections (CREATE CONNECTION … TO AWS) that name none; own: this server; empty: AWS", NULL },
+    { "aws.connection_role_arn", "", "role that AWS connections act as before they assume their own; empty: role/MaterializeConnection of this server's IAM", NULL },
+    { "aws.access_key_id", "", "key that takes this role where it is not this server's; empty: that of the environment, AWS_ACCESS_KEY_ID", NULL },
+    { "aws.secret_access_key", "", "its secret", NULL },
+    { "aws.session_token", "", "its session token, where it has one", NULL },
     { "maintenance.interval", "3600", "seconds between rounds of maintenance of tables in table buckets; 0: off", NULL },
     { "glue.jobs", "on", "Glue jobs; unsafe: run scripts even where they cannot be shut off from the data folder", "on|off|unsafe" },
     { "glue.spark_home", "", "Spark 4 installation for jobs; empty: what `make setup-spark` installed", NULL },
@@ -135,6 +141,21 @@ int64_t config_int(const Config *c, const char *key)
     return str_to_i64(config_get(c, key), &n) ? n : 0;
 }
 
+/* The key is the configuration's or the environment's, never half of each. */
+static void aws_options(const Config *c, ServiceOptions *o)
+{
+    o->aws_endpoint = config_get(c, "aws.endpoint");
+    o->aws_role = config_get(c, "aws.connection_role_arn");
+    o->aws_key = config_get(c, "aws.access_key_id");
+    o->aws_secret = config_get(c, "aws.secret_access_key");
+    o->aws_token = config_get(c, "aws.session_token");
+    if (o->aws_key.n)
+        return;
+    o->aws_key = str_c(getenv("AWS_ACCESS_KEY_ID"));
+    o->aws_secret = str_c(getenv("AWS_SECRET_ACCESS_KEY"));
+    o->aws_token = str_c(getenv("AWS_SESSION_TOKEN"));
+}
+
 void config_service(const Config *c, ServiceOptions *o)
 {
     *o = (ServiceOptions){ .dir = c->data, .account = config_get(c, "account"), .region = config_get(c, "region"), .warehouse_bucket = config_get(c, "warehouse"),
@@ -145,8 +166,10 @@ void config_service(const Config *c, ServiceOptions *o)
     o->lake_domain = config_get(c, "lake.domain");
     o->upkeep_s = max_i64(0, config_int(c, "maintenance.interval"));
     o->aws_compat = config_on(c, "aws_compat");
+    o->managed_anywhere = config_on(c, "managed.general_purpose");
     o->lf_defaults = config_get(c, "lakeformation.default_permissions");
     o->webhook = config_get(c, "events.webhook");
+    aws_options(c, o);
     if (!str_to_f64(config_get(c, "refresh.full_share"), &o->refresher.full_share))
         o->refresher.full_share = 0.5;
     o->refresher.rewrite_rows = max_i64(1, config_int(c, "refresh.rewrite_rows"));
@@ -162,7 +185,7 @@ int cmd_config(Config *c, Args *args)
         return EXIT_DONE;
     }
     for (size_t i = 0; i < config_nkeys; i++) {
-        bool secret = str_ends(str_c(config_keys[i].key), S("secret_access_key")) && config_get(c, config_keys[i].key).n;
+        bool secret = (str_ends(str_c(config_keys[i].key), S("secret_access_key")) || str_ends(str_c(config_keys[i].key), S("session_token"))) && config_get(c, config_keys[i].key).n;
         printf("%-34s = %-24s # %s; %s%s%s\n", config_keys[i].key, secret ? "********" : str_z(c->a, config_get(c, config_keys[i].key)), config_origin(c, config_keys[i].key),
                config_keys[i].meaning, config_keys[i].choices ? "; " : "", config_keys[i].choices ? config_keys[i].choices : "");
     }

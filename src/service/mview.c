@@ -33,9 +33,23 @@ static Status pin_catalogs(Run *r, const Query *bound, Props *ret, Error *err)
     return OK;
 }
 
+/* A job says by which Glue it runs; other sessions have the newest. */
+static Status check_glue(Run *r, Error *err)
+{
+    Str version = setting_get(r->ss, S("spark.firn.glue.version"), S("6.0"));
+    double v;
+
+    if (str_to_f64(version, &v) && v >= 6.0)
+        return OK;
+    return FAIL(err, E_UNSUPPORTED, "CREATE MANAGED MATERIALIZED VIEW needs AWS Glue 6.0 or later: this job runs with GlueVersion " STR_FMT, STR_ARG(version));
+}
+
 static Status check_settings(Run *r, Error *err)
 {
-    if (!r->st->managed || setting_on(r->ss, S("spark.sql.mv.managed.enabled")))
+    if (!r->st->managed)
+        return OK;
+    TRY(check_glue(r, err));
+    if (setting_on(r->ss, S("spark.sql.mv.managed.enabled")))
         return OK;
     RAISE(err, E_INVALID, "CREATE MANAGED MATERIALIZED VIEW needs the setting spark.sql.mv.managed.enabled = true in this session");
     error_hint(err, "SET spark.sql.mv.managed.enabled = true");
@@ -150,12 +164,25 @@ static Status grants_of(Run *r, ViewSpec *spec, Error *err)
     return lf_created(r->svc->access, r->a, spec->definer, spec->catalog, spec->namespace, spec->name, doc, err);
 }
 
-/* AWS keeps system-managed views in S3 Tables alone; firn protects them anywhere. */
-static Status check_place(Run *r, const Name *n, Error *err)
+/* A system-managed view lies where nobody else keeps house: in a table bucket, or in the catalog's own warehouse.  A general purpose bucket has an owner with
+ * a lifecycle, a policy and other keys of its own.  AWS has the table bucket alone (spec/glue.md 6, row 68). */
+static Status check_place(Run *r, const Name *n, Str location, Error *err)
 {
-    if (!r->st->managed || !r->svc->options.aws_compat || svc_is_table_bucket(n->catalog_id))
+    const ServiceOptions *o = &r->svc->options;
+    Location l;
+
+    if (!r->st->managed || svc_is_table_bucket(n->catalog_id))
         return OK;
-    return FAIL(err, E_UNSUPPORTED, "a system-managed materialized view can be created in an S3 Tables catalog only, not in " STR_FMT " (aws_compat)", STR_ARG(n->catalog_name));
+    if (o->aws_compat)
+        return FAIL(err, E_UNSUPPORTED, "a system-managed materialized view can be created in an S3 Tables catalog only, not in " STR_FMT " (aws_compat)", STR_ARG(n->catalog_name));
+    if (o->managed_anywhere)
+        return OK;
+    TRY(store_parse_location(r->a, location, &l, err));
+    if (!l.file && str_eq(l.bucket, o->warehouse_bucket))
+        return OK;
+    RAISE(err, E_UNSUPPORTED, "system-managed materialized views are not supported in general purpose buckets: " STR_FMT " would lie at " STR_FMT, STR_ARG(name_display(r->a, n)), STR_ARG(location));
+    error_hint(err, "Create it in an S3 Tables catalog or in a namespace of the warehouse bucket, create a regular view, or set managed.general_purpose = on in the server's configuration.");
+    return E_UNSUPPORTED;
 }
 
 Status do_create_mv(Run *r, Rows *rows, Error *err)
@@ -172,7 +199,6 @@ Status do_create_mv(Run *r, Rows *rows, Error *err)
     TRY(check_schedule(r, &r->st->schedule, err));
     TRY(check_properties(&r->st->props, err));
     TRY(name_resolve(r, &r->st->name, &n, err));
-    TRY(check_place(r, &n, err));
     TRY(cat_namespace_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, &ns, err));
     if (cat_relation_get(r->svc->catalog, r->a, n.catalog_id, n.namespace, n.name, &rel, &absent) == OK)
         there = &rel;
@@ -182,6 +208,7 @@ Status do_create_mv(Run *r, Rows *rows, Error *err)
         return FAIL(err, E_EXISTS, "[TABLE_OR_VIEW_ALREADY_EXISTS] Cannot create table or view " STR_FMT " because it already exists.", STR_ARG(name_display(r->a, &n)));
     TRY(ask_create(r, &n, there, err));
     TRY(spec_of(r, &n, there, &spec, err));
+    TRY(check_place(r, &n, spec.location, err));
     if (!there)
         TRY(grants_of(r, &spec, err));
     TRY(refresh_create(r->svc->refresher, r->a, &spec, &rep, err));

@@ -29,9 +29,13 @@ typedef struct ServiceOptions {
     int64_t schedule_minimum_s;
     int64_t upkeep_s;                 /* between rounds of maintenance of table buckets; 0: off */
     int aws_compat;                   /* reproduce AWS's own behaviour (spec/glue.md 7) */
+    int managed_anywhere;             /* managed.general_purpose: managed views in buckets of users too */
     Str lake_domain;                  /* lake.domain: buckets as hosts below it */
     Str lf_defaults;                  /* lakeformation.default_permissions */
     Str webhook;                      /* events.webhook; empty: none */
+    Str aws_endpoint;                 /* aws.endpoint: of AWS connections that name none; "own": this server; empty: AWS */
+    Str aws_role;                     /* aws.connection_role_arn; empty: role/MaterializeConnection of this account */
+    Str aws_key, aws_secret, aws_token;         /* what firn itself signs with elsewhere; empty: nothing */
     RefresherOptions refresher;
 } ServiceOptions;
 
@@ -50,6 +54,7 @@ typedef struct Service {
     struct Logs *logs;                /* CloudWatch Logs and notices */
     struct Jobs *jobs;                /* Glue jobs: opened and closed by main/; NULL: none */
     struct Notices *notices;          /* runs told to the logs, the event list and the webhook */
+    struct Connections *connections;  /* keys of the live side's connections, and where the doors are */
     struct Guard *guard;              /* files of managed views: checked when changed, scrubbed */
 } Service;
 
@@ -59,6 +64,10 @@ void service_close(Service *s);
 SvcCtx service_ctx(Service *s);                        /* for the verbs of tables.h */
 /* Scheduler, scrub and timeouts begin to run. */
 NODISCARD Status service_start(Service *s, Error *err);
+/* The doors are open at these addresses ("http://127.0.0.1:9090"); what connects to this very server may begin. */
+void service_reach(Service *s, Str lake, Str manage);
+bool service_lake_url(Service *s, Arena *a, int64_t wait_ms, Str *ret);      /* false: not open yet */
+bool service_manage_url(Service *s, Arena *a, int64_t wait_ms, Str *ret);
 
 /* ---- sessions ------------------------------------------------------------------------------------------------------- */
 

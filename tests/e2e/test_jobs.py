@@ -515,3 +515,8 @@ def test_spark_with_the_first_documents_chain(g, server):
     assert "system-managed materialized view" in steps["write"]["error"]
     assert steps["create"]["seconds"] < 5 and steps["show"]["rows"] == [["analytics", "summary", "False", "FRESH"]]
     assert steps["select"]["rows"] == [["Alice", "2", "225.25"], ["Bob", "1", "200.50"]] and steps["again"]["rows"] == [["3"]]
+    g.glue.update_job(JobName=job, JobUpdate={**{k: v for k, v in g.glue.get_job(JobName=job)["Job"].items() if k in ("Role", "Command", "DefaultArguments", "WorkerType", "NumberOfWorkers", "Timeout")},
+                                              "GlueVersion": "5.1"})
+    older = g.wait(job, g.glue.start_job_run(JobName=job, Arguments={"--phase": "phase1"})["JobRunId"], seconds=400)
+    steps = {x["step"]: x for x in map(json.loads, g.lines(older))}
+    assert steps["create"]["status"] == "FAILED" and "GlueVersion 5.1" in steps["create"]["error"], steps

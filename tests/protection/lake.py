@@ -45,7 +45,7 @@ class Lake:
     def __init__(self, folder):
         self.files = folder / "files"
         self.files.mkdir()
-        self.server = s = Server(folder / "data", [f"iceberg.file_root={self.files}"])
+        self.server = s = Server(folder / "data", [f"iceberg.file_root={self.files}", "managed.general_purpose=on"])
         self.root = root(s)
         s.sql("""CREATE NAMESPACE glue_catalog.n; SET spark.sql.mv.managed.enabled = true;
             CREATE TABLE glue_catalog.n.s (id INT, k STRING, a DECIMAL(10,2)) USING iceberg;

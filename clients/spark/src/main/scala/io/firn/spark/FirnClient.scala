@@ -138,7 +138,7 @@ private[spark] class FirnClient(owner: WeakReference[SparkSession]) extends Logg
 private[spark] object FirnClient {
   /** Settings that change what firn does. */
   private val passedOn = Seq("spark.sql.mv.", "spark.sql.materializedView", "spark.sql.optimizer.answerQueriesWithMVs", "spark.sql.optimizer.incrementalMVRefresh",
-    "spark.sql.session.timeZone", "spark.sql.caseSensitive")
+    "spark.sql.session.timeZone", "spark.sql.caseSensitive", "spark.firn.glue.")
 
   /** A client does not hold its session, so that both go when nobody else has it. */
   private val clients = new WeakHashMap[SparkSession, FirnClient]
