@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* source.c - sources under way: a thread each, started, stalled and tried again, paused, stopped.
+ *
+ * The thread calls its connector's run until it is told to stop.  An error is a stall: the status says it, and the pause before the next attempt doubles up to a minute;
+ * an attempt that committed something begins anew.  What the connector left of a batch never happened, so the next attempt goes on from the last note.
+ * Invariants: (1) a run is freed by whoever took it out of the list, after its thread has ended; (2) the list's lock is never held while a thread is waited for. */
+#include "source/source_int.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#pragma weak source_postgres
+#pragma weak source_kafka
+#pragma weak source_webhooks
+#pragma weak source_iceberg
+static const SourceConnector *const connectors[] = { &source_load_generator, &source_postgres, &source_kafka, &source_webhooks, &source_iceberg };
+
+const SourceConnector *source_connector(Str type)
+{
+    for (size_t i = 0; i < COUNT_OF(connectors); i++)
+        if (connectors[i] && str_eq(type, str_c(connectors[i]->type)))
+            return connectors[i];
+    return NULL;
+}
+
+/* ---- the thread --------------------------------------------------------------------------------------------------------- */
+
+static bool stopped(SourceRun *r)
+{
+    pthread_mutex_lock(&r->lock);
+    bool stop = r->stop;
+    pthread_mutex_unlock(&r->lock);
+    return stop;
+}
+
+bool source_stopping(const SourceRun *run)
+{
+    SourceRun *r = (SourceRun *)(uintptr_t)run;
+    pthread_mutex_lock(&r->lock);
+    bool stop = r->stop || r->pause;
+    pthread_mutex_unlock(&r->lock);
+    return stop;
+}
+
+static struct timespec after_us(int64_t us)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    int64_t ns = ts.tv_nsec + us % 1000000 * 1000;
+    ts.tv_sec += us / 1000000 + ns / 1000000000;
+    ts.tv_nsec = ns % 1000000000;
+    return ts;
+}
+
+bool source_wait(SourceRun *r, int64_t us)
+{
+    struct timespec until = after_us(max_i64(us, 0));
+    int late = 0;
+
+    pthread_mutex_lock(&r->lock);
+    while (!r->stop && !r->pause && !late)
+        late = pthread_cond_timedwait(&r->wake, &r->lock, &until);
+    bool go_on = !r->stop && !r->pause;
+    pthread_mutex_unlock(&r->lock);
+    return go_on;
+}
+
+static void wait_paused(SourceRun *r)
+{
+    pthread_mutex_lock(&r->lock);
+    bool pause = r->pause && !r->stop;
+    pthread_mutex_unlock(&r->lock);
+    if (!pause)
+        return;
+    source_status(r, "paused", (Str){0}, (Str){0});
+    pthread_mutex_lock(&r->lock);
+    while (r->pause && !r->stop)
+        pthread_cond_wait(&r->wake, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static Status attempt(SourceRun *r, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    CLEANUP(duck_disconnectp) DuckConn *conn = NULL;
+    Json *options = NULL;
+
+    TRY(duck_connect(r->owner->o.engine, &conn, err));
+    TRY(r->owner->o.options(r->owner->o.ctx, a, r->id, &options, err));
+    r->conn = conn;
+    r->spec = (SourceSpec){ .id = r->id, .type = r->type, .options = options, .outputs = &r->outputs };
+    Status s = r->c->run(r, err);
+    r->spec.options = NULL;
+    r->conn = NULL;
+    return s;
+}
+
+static int64_t commits_of(SourceRun *r)
+{
+    pthread_mutex_lock(&r->lock);
+    int64_t n = r->commits;
+    pthread_mutex_unlock(&r->lock);
+    return n;
+}
+
+static void wait_for_stop(SourceRun *r)
+{
+    pthread_mutex_lock(&r->lock);
+    while (!r->stop)
+        pthread_cond_wait(&r->wake, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void *thread_main(void *ctx)
+{
+    SourceRun *r = ctx;
+    int64_t pause = SOURCE_PAUSE_MIN_US;
+
+    source_status(r, "starting", (Str){0}, (Str){0});
+    for (wait_paused(r); !stopped(r); wait_paused(r)) {
+        Error err = {0};
+        int64_t before = commits_of(r);
+        Status s = attempt(r, &err);
+        if (s == OK && !source_stopping(r)) {
+            wait_for_stop(r);
+            break;
+        }
+        if (s == OK || source_stopping(r))
+            continue;
+        source_status(r, "stalled", str_c(err.message), str_c(err.hint));
+        pause = commits_of(r) > before ? SOURCE_PAUSE_MIN_US : pause;
+        source_wait(r, pause);
+        pause = min_i64(pause * 2, SOURCE_PAUSE_MAX_US);
+    }
+    return NULL;
+}
+
+/* ---- what a connector says --------------------------------------------------------------------------------------------------- */
+
+const SourceSpec *source_spec(const SourceRun *r) { return &r->spec; }
+
+Str source_offsets(const SourceRun *r, Arena *a)
+{
+    Str note = {0};
+    Error ignored;
+    (void)!live_note_get(r->owner->o.live, a, source_note_key(a, r->id), &note, &ignored);
+    return note;
+}
+
+void source_status(SourceRun *r, const char *status, Str error, Str hint) { live_status_put(r->owner->o.live, r->id, status, error, hint); }
+
+void source_output_broken(SourceRun *r, size_t output, Str error, Str hint)
+{
+    Error err = {0};
+
+    RAISE(&err, E_INVALID, "Source error: " STR_FMT, STR_ARG(error));
+    if (hint.n)
+        error_hint(&err, STR_FMT, STR_ARG(hint));
+    live_status_put(r->owner->o.live, r->outputs.p[output].relation, "stalled", error, hint);
+    live_table_fail(r->owner->o.live, r->outputs.p[output].relation, &err);
+}
+
+static void copy_text(char *to, size_t size, Str s)
+{
+    size_t n = min_size(s.n, size - 1);
+    if (n)
+        memcpy(to, s.p, n);
+    to[n] = 0;
+}
+
+void source_error(SourceRun *r, Str place, Str error)
+{
+    pthread_mutex_lock(&r->lock);
+    KeptError *e = &r->errors[r->next_error];
+    e->at_ms = clock_ms();
+    copy_text(e->place, sizeof e->place, place);
+    copy_text(e->error, sizeof e->error, error);
+    r->next_error = (r->next_error + 1) % SOURCE_ERRORS_KEPT;
+    r->nerrors = min_size(r->nerrors + 1, SOURCE_ERRORS_KEPT);
+    r->report.errors++;
+    pthread_mutex_unlock(&r->lock);
+}
+
+void source_snapshot_done(SourceRun *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->report.snapshot_done = 1;
+    pthread_mutex_unlock(&r->lock);
+}
+
+void source_sealed(SourceRun *r)
+{
+    pthread_mutex_lock(&r->lock);
+    r->report.sealed = 1;
+    pthread_mutex_unlock(&r->lock);
+}
+
+void source_progress(SourceRun *r, int64_t known, int64_t committed)
+{
+    pthread_mutex_lock(&r->lock);
+    r->report.offset_known = SOME_I64(known);
+    r->report.offset_committed = SOME_I64(committed);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void source_received(SourceRun *r, int64_t messages, int64_t bytes) { source_counted(r, messages, bytes, 0, 0, 0); }
+
+void source_counted(SourceRun *r, int64_t messages, int64_t bytes, int64_t staged, int64_t committed, int64_t t)
+{
+    pthread_mutex_lock(&r->lock);
+    r->report.messages_received += messages;
+    r->report.bytes_received += bytes;
+    r->report.updates_staged += staged;
+    r->report.updates_committed += committed;
+    r->report.frontier = max_i64(r->report.frontier, t ? t + 1 : 0);
+    r->commits += t != 0;
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* ---- the list ------------------------------------------------------------------------------------------------------------------- */
+
+Sources *sources_new(const SourcesOptions *o)
+{
+    Sources *s = calloc(1, sizeof *s);
+
+    if (!s)
+        abort();
+    s->o = *o;
+    pthread_mutex_init(&s->lock, NULL);
+    return s;
+}
+
+static SourceRun *find(Sources *s, int64_t id)
+{
+    SourceRun *r = s->runs;
+    while (r && r->id != id)
+        r = r->next;
+    return r;
+}
+
+static SourceRun *take(Sources *s, int64_t id)
+{
+    pthread_mutex_lock(&s->lock);
+    SourceRun **at = &s->runs;
+    while (*at && (*at)->id != id)
+        at = &(*at)->next;
+    SourceRun *r = *at;
+    if (r)
+        *at = r->next;
+    pthread_mutex_unlock(&s->lock);
+    return r;
+}
+
+static void run_free(SourceRun *r)
+{
+    pthread_mutex_destroy(&r->lock);
+    pthread_cond_destroy(&r->wake);
+    free(r->errors);
+    arena_destroy(r->a);
+    free(r);
+}
+
+static void tell(SourceRun *r, int stop, int pause)
+{
+    pthread_mutex_lock(&r->lock);
+    r->stop |= stop;
+    r->pause = pause;
+    pthread_cond_broadcast(&r->wake);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void end(SourceRun *r)
+{
+    tell(r, 1, 0);
+    if (r->has_thread)
+        pthread_join(r->thread, NULL);
+    run_free(r);
+}
+
+void source_stop(Sources *s, int64_t id)
+{
+    SourceRun *r = take(s, id);
+    if (r)
+        end(r);
+}
+
+void sources_free(Sources *s)
+{
+    if (!s)
+        return;
+    for (SourceRun *r = s->runs; r; r = r->next)
+        tell(r, 1, 0);
+    while (s->runs)
+        source_stop(s, s->runs->id);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+static void copy_output(Arena *a, const SourceOutput *from, SourceOutput *to)
+{
+    *to = (SourceOutput){ .name = str_dup(a, from->name), .external = str_dup(a, from->external), .pinned = str_dup(a, from->pinned), .relation = from->relation };
+    for (size_t i = 0; i < from->columns.n; i++) {
+        const SourceColumn *c = &from->columns.p[i];
+        SourceColumn copy = { .name = str_dup(a, c->name), .type = data_type_copy(a, &c->type), .not_null = c->not_null, .sql_type = str_dup(a, c->sql_type) };
+        vec_push(a, &to->columns, copy);
+    }
+    for (size_t i = 0; i < from->key.n; i++)
+        vec_push(a, &to->key, str_dup(a, from->key.p[i]));
+}
+
+static SourceRun *run_new(Sources *s, int64_t id, const SourceConnector *c, const SourceOutputs *outputs)
+{
+    SourceRun *r = calloc(1, sizeof *r);
+    pthread_condattr_t mono;
+
+    if (!r || !(r->errors = calloc(SOURCE_ERRORS_KEPT, sizeof *r->errors)))
+        abort();
+    r->owner = s;
+    r->id = id;
+    r->c = c;
+    r->a = arena_create();
+    r->type = str_c(c->type);
+    r->report.id = id;
+    r->spec = (SourceSpec){ .id = id, .type = r->type, .outputs = &r->outputs };
+    for (size_t i = 0; i < outputs->n; i++) {
+        SourceOutput o;
+        copy_output(r->a, &outputs->p[i], &o);
+        vec_push(r->a, &r->outputs, o);
+    }
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_condattr_init(&mono);
+    pthread_condattr_setclock(&mono, CLOCK_MONOTONIC);
+    pthread_cond_init(&r->wake, &mono);
+    pthread_condattr_destroy(&mono);
+    return r;
+}
+
+static void put(Sources *s, SourceRun *r)
+{
+    pthread_mutex_lock(&s->lock);
+    r->next = s->runs;
+    s->runs = r;
+    pthread_mutex_unlock(&s->lock);
+}
+
+Status source_start(Sources *s, int64_t id, Str type, const SourceOutputs *outputs, Error *err)
+{
+    const SourceConnector *c = source_connector(type);
+
+    if (!c)
+        return FAIL(err, E_UNSUPPORTED, "there are no sources of type " STR_FMT, STR_ARG(type));
+    if (outputs->n > SOURCE_OUTPUTS_MAX)
+        return FAIL(err, E_LIMIT, "a source has at most %d outputs", SOURCE_OUTPUTS_MAX);
+    source_stop(s, id);
+    SourceRun *r = run_new(s, id, c, outputs);
+    if (!c->run) {
+        source_status(r, "running", (Str){0}, (Str){0});
+        put(s, r);
+        return OK;
+    }
+    if (pthread_create(&r->thread, NULL, thread_main, r) != 0) {
+        run_free(r);
+        return FAIL(err, E_LIMIT, "no thread for source %lld", (long long)id);
+    }
+    r->has_thread = 1;
+    put(s, r);
+    return OK;
+}
+
+static void forget_outside(Sources *s, const SourceRun *r)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    SourceSpec spec = r->spec;
+    Json *options;
+    Error err = {0};
+
+    Status st = s->o.options(s->o.ctx, a, r->id, &options, &err);
+    spec.options = options;
+    if (st == OK)
+        st = r->c->forget(a, &spec, &err);
+    if (st != OK)
+        live_status_put(s->o.live, r->id, "dropped", str_c(err.message), S("What was made for the source outside may still be there: remove it by hand."));
+}
+
+void source_drop(Sources *s, int64_t id)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    SourceRun *r = take(s, id);
+    LiveNote note = { .key = source_note_key(a, id) };
+    Error ignored;
+    int64_t t;
+
+    if (r) {
+        tell(r, 1, 0);
+        if (r->has_thread)
+            pthread_join(r->thread, NULL);
+        r->has_thread = 0;
+        if (r->c->forget)
+            forget_outside(s, r);
+        run_free(r);
+    }
+    (void)!live_commit_noted(s->o.live, NULL, 0, &note, 1, &t, &ignored);
+    live_status_put(s->o.live, id, "dropped", (Str){0}, (Str){0});
+}
+
+static Status set_pause(SourceRun *r, void *ctx, Error *err UNUSED)
+{
+    tell(r, 0, *(int *)ctx);
+    return OK;
+}
+
+static void pause_to(Sources *s, int64_t id, int pause)
+{
+    Error ignored;
+    (void)!source_with(s, id, set_pause, &pause, &ignored);
+}
+
+void source_pause(Sources *s, int64_t id) { pause_to(s, id, 1); }
+void source_resume(Sources *s, int64_t id) { pause_to(s, id, 0); }
+
+Status source_with(Sources *s, int64_t id, Status (*fn)(SourceRun *r, void *ctx, Error *err), void *ctx, Error *err)
+{
+    pthread_mutex_lock(&s->lock);
+    SourceRun *r = find(s, id);
+    Status st = r ? fn(r, ctx, err) : FAIL(err, E_NOT_FOUND, "source %lld does not run", (long long)id);
+    pthread_mutex_unlock(&s->lock);
+    return st;
+}
+
+/* ---- reports ------------------------------------------------------------------------------------------------------------------------ */
+
+static Status copy_report(SourceRun *r, void *ctx, Error *err UNUSED)
+{
+    pthread_mutex_lock(&r->lock);
+    *(SourceReport *)ctx = r->report;
+    pthread_mutex_unlock(&r->lock);
+    return OK;
+}
+
+bool source_report(Sources *s, int64_t id, SourceReport *ret)
+{
+    Error ignored;
+    return source_with(s, id, copy_report, ret, &ignored) == OK;
+}
+
+typedef struct ErrorsTo { Arena *a; SourceErrors *ret; } ErrorsTo;
+
+static Status copy_errors(SourceRun *r, void *ctx, Error *err UNUSED)
+{
+    ErrorsTo *to = ctx;
+
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 1; i <= r->nerrors; i++) {
+        const KeptError *e = &r->errors[(r->next_error + SOURCE_ERRORS_KEPT - i) % SOURCE_ERRORS_KEPT];
+        SourceError copy = { .at_ms = e->at_ms, .place = str_dup(to->a, str_c(e->place)), .error = str_dup(to->a, str_c(e->error)) };
+        vec_push(to->a, to->ret, copy);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return OK;
+}
+
+void source_errors(Sources *s, Arena *a, int64_t id, SourceErrors *ret)
+{
+    ErrorsTo to = { a, ret };
+    Error ignored;
+    (void)!source_with(s, id, copy_errors, &to, &ignored);
+}
