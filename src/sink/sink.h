@@ -35,10 +35,13 @@ typedef struct SinkSpec {
     SinkPoison poison;
     VEC(SinkPartition) partitions;
     VEC(SinkOrder) order;
-    Props props;                      /* table properties at creation */
+    Props props;                      /* table properties at creation; "sink.…": the policy of sink_maintain.c */
+    int rebuild;                      /* of this version: the table's rows are replaced by the relation's, once, whatever was there (the explicit repair) */
     int64_t log_limit;                /* rows of change log kept for it; beyond it pauses visibly. 0: 10,000,000 */
 } SinkSpec;
 
+/* What CREATE SINK checks of columns, partitions and order, in Materialize's words. */
+NODISCARD Status sink_check(Arena *a, const SinkSpec *s, Error *err);
 /* Iceberg's type for a column (spec/materialize.md 2.9). E_UNSUPPORTED "Cannot encode the following columns/types: [...]" names all that have none. */
 NODISCARD Status sink_schema(Arena *a, const SinkSpec *s, IceSchema **ret, Error *err);
 /* May a column of this type be part of a key? */
@@ -52,6 +55,7 @@ typedef struct SinksOptions {
     void *ctx;
     /* The catalog of a sink, opened anew each time the sink starts: connections change, keys expire. The sink closes it. */
     Status (*catalog)(void *ctx, int64_t sink, RemoteCatalog **ret, Error *err);
+    int64_t retry_ms;                 /* the first pause after an error that may pass; it doubles up to 60 s. 0: 1,000 */
 } SinksOptions;
 Sinks *sinks_new(const SinksOptions *o);
 void sinks_free(Sinks *s);            /* stops all, waits for a batch that commits now */
@@ -70,6 +74,7 @@ typedef struct SinkReport {
     int sealed;
     int64_t messages_staged, messages_committed, bytes_staged, bytes_committed;
     int64_t backlog_rows, oldest_ms, last_commit_us, last_snapshot, conflicts, failures, snapshots, data_files, delete_files;
+    int64_t commit_us, write_us;      /* sums: commit_duration, writer_close_duration */
 } SinkReport;
 bool sink_report(Sinks *s, int64_t id, SinkReport *ret);         /* false: no such sink */
 
