@@ -15,6 +15,8 @@ Status do_query(Run *r, Rows *rows, Error *err)
     Binder b;
     Str sql;
 
+    if (r->st->as_of.has)
+        return FAIL(err, E_UNSUPPORTED, "SELECT … AS OF is not supported; SUBSCRIBE … AS OF is");
     run_binder(r, &b);
     TRY(sql_bind_query(r->a, &b, r->st->query, err));
     prune_query(r, r->st->query);

@@ -248,6 +248,8 @@ Status do_show(Run *r, Rows *rows, Error *err)
     Str what = r->st->what;
 
     rows->tag = "SHOW";
+    if (r->st->where)
+        return FAIL(err, E_UNSUPPORTED, "SHOW … WHERE is not supported here; use LIKE");
     if (r->ss->dialect == DIALECT_TRINO && str_eq(what, S("tables")))
         return show_names(r, rows, "tab_name", 1 << REL_TABLE | 1 << REL_MVIEW | 1 << REL_VIEW | 1 << REL_EXTERNAL, err);
     if (r->ss->dialect == DIALECT_TRINO && str_eq(what, S("views")))

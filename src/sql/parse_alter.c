@@ -2,7 +2,7 @@
 /* parse_alter.c - ALTER TABLE, VIEW, NAMESPACE: properties, columns, names; parse_alter_iceberg.c has Iceberg's own.
  *
  * One action a column: `path` is the column's whole path, but for ADD the path of its parent. */
-#include "sql/parse_int.h"
+#include "sql/parse_live_int.h"
 
 enum { ACTIONS_MAX = 1000 };
 
@@ -14,10 +14,14 @@ static void push(Parser *p, Stmt *s, AlterAction x);
 
 Stmt *p_alter(Parser *p)
 {
+    Stmt *live;
+
     p_need(p, K_ALTER);
+    if (p_postgres(p) && (live = lp_alter(p)))
+        return live;
     if (p_take2(p, K_MATERIALIZED, K_VIEW))
         return p_alter_mv(p);
-    if (p_take(p, K_NAMESPACE) || p_take(p, K_DATABASE) || p_take(p, K_SCHEMA))
+    if (p_is(p, K_NAMESPACE) || p_is(p, K_DATABASE) || p_is(p, K_SCHEMA))
         return alter_namespace(p);
     if (!p_is(p, K_TABLE) && !p_is(p, K_VIEW))
         return alter_other(p);
@@ -28,9 +32,14 @@ Stmt *p_alter(Parser *p)
     if (p_postgres(p))
         p_take(p, K_ONLY);
     p_stmt_name(p, s);
+    LiveKind kind = str_eq(s->what, S("view")) ? LK_VIEW : LK_TABLE;
+    if (p_postgres(p) && lp_alter_relation(p, s, kind))
+        return s;
     do
         p_alter_action(p, s);
     while (p_postgres(p) && p_take_op(p, ','));
+    if (p_postgres(p))
+        lp_alter_noted(p, s, kind);
     return s;
 }
 
@@ -41,7 +50,7 @@ static Stmt *alter_other(Parser *p)
     Stmt *s = s_new(p, ST_NOOP);
 
     if (p_is_word_like(p, "SYSTEM"))
-        P_FAIL(p, E_DENIED, p_pos(p), "ALTER SYSTEM is not allowed");
+        P_FAIL(p, E_DENIED, p_pos(p), "ALTER SYSTEM is not allowed");                /* spark; postgres: the executor's matter */
     for (size_t i = 0; i < COUNT_OF(OTHERS); i++)
         if (p_is_word_like(p, OTHERS[i]))
             P_FAIL(p, E_UNSUPPORTED, p_pos(p), "ALTER %s is not supported", OTHERS[i]);
@@ -79,8 +88,14 @@ static Stmt *alter_namespace(Parser *p)
 {
     Stmt *s = s_new(p, ST_ALTER_NAMESPACE);
     AlterAction x = { .position = p_pos(p) };
+    LiveKind kind = p_is(p, K_DATABASE) ? LK_DATABASE : LK_SCHEMA;
 
+    p_next(p);
+    if (p_postgres(p))
+        p_if_exists(p, s);
     p_stmt_name(p, s);
+    if (p_postgres(p) && lp_alter_relation(p, s, kind))
+        return s;
     if (p_take(p, K_SET)) {
         if (p_take(p, K_LOCATION)) {
             x.kind = AT_SET_LOCATION;
@@ -99,6 +114,8 @@ static Stmt *alter_namespace(Parser *p)
         p_syntax(p);
     }
     push(p, s, x);
+    if (p_postgres(p))
+        lp_alter_noted(p, s, kind);
     return s;
 }
 
@@ -138,33 +155,58 @@ static bool set_action(Parser *p, AlterAction *x)
     return true;
 }
 
+static LiveKind comment_kind(Parser *p, Stmt *s)
+{
+    s->what = S("table");
+    if (p_take(p, K_COLUMN))
+        return LK_COLUMN;
+    if (p_is(p, K_NAMESPACE) || p_is(p, K_DATABASE) || p_is(p, K_SCHEMA)) {
+        LiveKind kind = p_is(p, K_DATABASE) ? LK_DATABASE : LK_SCHEMA;
+        p_next(p);
+        s->kind = ST_ALTER_NAMESPACE;
+        return kind;
+    }
+    if (p_is(p, K_VIEW) || p_is2(p, K_MATERIALIZED, K_VIEW)) {
+        s->what = S("view");
+        LiveKind kind = p_take(p, K_MATERIALIZED) ? LK_MVIEW : LK_VIEW;
+        p_need(p, K_VIEW);
+        return kind;
+    }
+    p_need(p, K_TABLE);
+    return LK_TABLE;
+}
+
 /* COMMENT ON TABLE|VIEW|COLUMN|NAMESPACE x IS 'text'|NULL: the change of the property or column that it is. */
 Stmt *p_comment_on(Parser *p)
 {
     Stmt *s = s_new(p, ST_ALTER_TABLE);
     AlterAction x = { .kind = AT_SET_PROPS, .position = p_pos(p) };
 
+    Stmt *live;
     p_need(p, K_COMMENT);
     p_need(p, K_ON);
-    bool column = p_take(p, K_COLUMN);
-    s->what = S("table");
-    if (p_take(p, K_NAMESPACE) || p_take(p, K_DATABASE) || p_take(p, K_SCHEMA))
-        s->kind = ST_ALTER_NAMESPACE;
-    else if (p_take(p, K_VIEW) || p_take2(p, K_MATERIALIZED, K_VIEW))
-        s->what = S("view");
-    else if (!column)
-        p_need(p, K_TABLE);
+    if (p_postgres(p) && (live = lp_comment(p)))
+        return live;
+    LiveKind kind = comment_kind(p, s);
+    bool column = kind == LK_COLUMN;
     p_stmt_name(p, s);
     p_need(p, K_IS);
     ColumnDef c = { .position = x.position };
     bool none = p_take(p, K_NULL);
     c.comment = none ? S("") : p_string(p);
+    if (p_postgres(p)) {
+        lp_live(p, s, LV_COMMENT, kind);
+        s->has_comment = !none;
+        s->comment = c.comment;
+    }
     if (column && s->name.n < 2) {
         p_syntax(p);
     } else if (column) {
         x.kind = AT_ALTER_COLUMN;
         x.set_comment = 1;
         c.name = s->name.p[--s->name.n];
+        if (s->live)
+            vec_push(p->a, &s->live->to, c.name);
         vec_push(p->a, &x.path, c.name);
         vec_push(p->a, &x.names, c.name);
         vec_push(p->a, &x.columns, c);

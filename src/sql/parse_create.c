@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parse_create.c - CREATE TABLE, VIEW, NAMESPACE; REPLACE TABLE; DROP. */
-#include "sql/parse_int.h"
+#include "sql/parse_live_int.h"
 
 static Stmt *create_table(Parser *p, Stmt *s);
 static Stmt *create_view(Parser *p, Stmt *s);
@@ -17,17 +17,23 @@ Stmt *p_create(Parser *p)
         p->at++;
         s->managed = 1;
     }
+    if (p_postgres(p) && lp_take(p, "REPLACEMENT MATERIALIZED VIEW")) {
+        lp_live(p, s, LV_CREATE, LK_MVIEW)->replacement = 1;
+        return p_create_mv(p, s);
+    }
     if (p_take2(p, K_MATERIALIZED, K_VIEW))
         return p_create_mv(p, s);
     p_take(p, K_GLOBAL);
     s->temporary = p_take(p, K_TEMPORARY) || p_take(p, K_TEMP);
     if (p_spark(p) && p_is2(p, K_EXTERNAL, K_TABLE))
         p_next(p);
+    if (p_postgres(p) && lp_create(p, s))
+        return s;
     if (p_take(p, K_TABLE))
         return create_table(p, s);
     if (p_take(p, K_VIEW))
         return create_view(p, s);
-    if (!s->or_replace && !s->temporary && (p_take(p, K_NAMESPACE) || p_take(p, K_DATABASE) || p_take(p, K_SCHEMA)))
+    if (!s->or_replace && !s->temporary && (p_is(p, K_NAMESPACE) || p_is(p, K_DATABASE) || p_is(p, K_SCHEMA)))
         return create_namespace(p, s);
     unknown_object(p, "CREATE");
     return s;
@@ -63,7 +69,9 @@ static bool column_option(Parser *p, ColumnDef *c)
     } else if (p_take(p, K_COMMENT)) {
         c->comment = p_string(p);
     } else if (p_take(p, K_DEFAULT)) {
+        int from = p_pos(p) - 1;
         c->default_ = p_expr_level(p, LV_OTHER);
+        c->default_text = p_text(p, from, p_last_end(p));
     } else if (p_is(p, K_PRIMARY) || p_is(p, K_UNIQUE) || p_is(p, K_REFERENCES) || p_is(p, K_CHECK) || p_is(p, K_GENERATED) ||
                p_is(p, K_CONSTRAINT)) {
         P_FAIL(p, E_UNSUPPORTED, p_pos(p), "constraints other than NOT NULL are not supported");
@@ -109,6 +117,8 @@ static bool table_clause(Parser *p, Stmt *s)
         s->location = p_string(p);
     } else if (p_take(p, K_TBLPROPERTIES) || p_take(p, K_OPTIONS)) {
         p_props(p, &s->props);
+    } else if (p_postgres(p) && p_is(p, K_WITH) && p_is_op_at(p, 1, '(') && lp_option_starts(p, 2, LIVE_OPT_TABLE)) {
+        lp_with(p, LIVE_OPT_TABLE, &lp_live(p, s, LV_CREATE, LK_TABLE)->with);
     } else if (!p_spark(p) && p_is(p, K_WITH) && p_is_op_at(p, 1, '(')) {
         p->at++;
         p_props(p, &s->props);
@@ -133,6 +143,10 @@ static Stmt *create_table(Parser *p, Stmt *s)
 {
     p_if_not_exists(p, s);
     p_stmt_name(p, s);
+    if (p_postgres(p) && p_is_op(p, '(') && p_is_ident(p, 1) && (p_is_op_at(p, 2, ',') || p_is_op_at(p, 2, ')')))     /* t (a, b) FROM SOURCE s */
+        p_ident_list(p, &s->column_names);
+    if (p_postgres(p) && lp_table_from(p, s))
+        return s;
     if (p_take(p, K_LIKE)) {
         p_name(p, &s->target);
     } else if (p_is_op(p, '(') && !p_query_starts(p, 1)) {
@@ -183,6 +197,8 @@ static void view_columns(Parser *p, Stmt *s)
 static Stmt *create_view(Parser *p, Stmt *s)
 {
     s->kind = ST_CREATE_VIEW;
+    if (p_postgres(p))
+        lp_live(p, s, LV_CREATE, LK_VIEW);
     p_if_not_exists(p, s);
     p_stmt_name(p, s);
     if (p_is_op(p, '('))
@@ -202,7 +218,12 @@ static Stmt *create_view(Parser *p, Stmt *s)
 
 static Stmt *create_namespace(Parser *p, Stmt *s)
 {
+    bool database = p_is(p, K_DATABASE);
+
     s->kind = ST_CREATE_NAMESPACE;
+    if (p_postgres(p) && !p_is(p, K_NAMESPACE))
+        lp_live(p, s, LV_CREATE, database ? LK_DATABASE : LK_SCHEMA);
+    p_next(p);
     p_if_not_exists(p, s);
     p_stmt_name(p, s);
     for (;;) {
@@ -226,22 +247,41 @@ static void cascade(Parser *p, Stmt *s)
         p_take(p, K_RESTRICT);
 }
 
+/* What is dropped, as both sides say it. */
+static LiveKind drop_kind(Parser *p, Stmt *s)
+{
+    if (p_take2(p, K_MATERIALIZED, K_VIEW)) {
+        s->kind = ST_DROP_MV;
+        return LK_MVIEW;
+    }
+    if (p_take(p, K_VIEW)) {
+        s->kind = ST_DROP_VIEW;
+        return LK_VIEW;
+    }
+    if (p_is(p, K_NAMESPACE) || p_is(p, K_DATABASE) || p_is(p, K_SCHEMA)) {
+        s->kind = ST_DROP_NAMESPACE;
+        LiveKind kind = p_is(p, K_DATABASE) ? LK_DATABASE : LK_SCHEMA;
+        p_next(p);
+        return kind;
+    }
+    if (!p_take(p, K_TABLE))
+        unknown_object(p, "DROP");
+    return LK_TABLE;
+}
+
 Stmt *p_drop(Parser *p)
 {
-    Stmt *s = s_new(p, ST_DROP_TABLE);
+    Stmt *s = s_new(p, ST_DROP_TABLE), *live;
 
     p_need(p, K_DROP);
+    if (p_postgres(p) && (live = lp_drop(p)))
+        return live;
     s->temporary = p_take(p, K_TEMPORARY) || p_take(p, K_TEMP);
-    if (p_take2(p, K_MATERIALIZED, K_VIEW))
-        s->kind = ST_DROP_MV;
-    else if (p_take(p, K_VIEW))
-        s->kind = ST_DROP_VIEW;
-    else if (p_take(p, K_NAMESPACE) || p_take(p, K_DATABASE) || p_take(p, K_SCHEMA))
-        s->kind = ST_DROP_NAMESPACE;
-    else if (!p_take(p, K_TABLE))
-        unknown_object(p, "DROP");
+    LiveKind kind = drop_kind(p, s);
     p_if_exists(p, s);
     p_stmt_name(p, s);
+    if (p_postgres(p))
+        lp_drop_rest(p, s, kind);
     if (p_is_op(p, ','))
         P_FAIL(p, E_UNSUPPORTED, p_pos(p), "dropping several objects with one statement is not supported");
     if (s->kind == ST_DROP_TABLE)

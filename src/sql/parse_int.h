@@ -241,6 +241,8 @@ Stmt *p_reset(Parser *p);
 Str p_setting_value(Parser *p);
 void p_show_scope(Parser *p, Stmt *s);              /* parse_show.c: [IN|FROM ns] [[LIKE] 'pattern'] */
 bool p_is_subscribe(Parser *p);                     /* parse_subscribe.c */
+bool p_as_of_starts(Parser *p);
+void p_as_of_live(Parser *p, AsOf *ret);
 Stmt *p_subscribe(Parser *p);
 Stmt *p_transaction(Parser *p);
 Stmt *p_prepare(Parser *p);

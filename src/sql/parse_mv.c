@@ -2,7 +2,7 @@
 /* parse_mv.c - materialized views: CREATE [OR REPLACE] [MANAGED], REFRESH, ALTER (glue.md 2.1).
  *
  * The clauses of CREATE come in any order, each at most once, all before AS. */
-#include "sql/parse_int.h"
+#include "sql/parse_live_int.h"
 
 enum { EVERY_MAX = 100000 };
 enum { SEEN_LOCATION = 1, SEEN_PARTITIONED = 2, SEEN_COMMENT = 4, SEEN_SCHEDULE = 8, SEEN_PROPERTIES = 16, SEEN_USING = 32 };
@@ -17,6 +17,8 @@ Stmt *p_create_mv(Parser *p, Stmt *s)
     if (!s->or_replace)
         p_if_not_exists(p, s);
     p_stmt_name(p, s);
+    if (p_postgres(p))
+        lp_mview_clause(p, s);
     while (clause(p, s, &seen))
         ;
     p_need(p, K_AS);
@@ -108,6 +110,8 @@ Stmt *p_alter_mv(Parser *p)
 
     p_if_exists(p, s);
     p_stmt_name(p, s);
+    if (p_postgres(p) && lp_alter_relation(p, s, LK_MVIEW))
+        return s;
     if (p_take2(p, K_ADD, K_SCHEDULE) || p_take2(p, K_ALTER, K_SCHEDULE) || p_take2(p, K_SET, K_SCHEDULE)) {
         p_schedule(p, &s->schedule);
         return s;
@@ -116,8 +120,10 @@ Stmt *p_alter_mv(Parser *p)
         s->schedule_drop = 1;
         return s;
     }
-    if (!p_is(p, K_RENAME) && !p_is2(p, K_SET, K_TBLPROPERTIES) && !p_is2(p, K_UNSET, K_TBLPROPERTIES))
+    if (!p_is(p, K_RENAME) && !p_is2(p, K_SET, K_TBLPROPERTIES) && !p_is2(p, K_UNSET, K_TBLPROPERTIES) && !(p_postgres(p) && p_is2(p, K_OWNER, K_TO)))
         p_syntax(p);
     p_alter_action(p, s);
+    if (p_postgres(p))
+        lp_alter_noted(p, s, LK_MVIEW);
     return s;
 }

@@ -56,6 +56,8 @@ bool p_alias(Parser *p, Str *ret)
 {
     const Token *t = p_peek(p, 0);
 
+    if (p_as_of_starts(p))
+        return false;
     if (p_take(p, K_AS)) {
         if (p_spark(p) && p_is_op(p, '('))
             P_FAIL(p, E_UNSUPPORTED, p_pos(p), "several aliases for one expression are not supported");

@@ -172,6 +172,10 @@ static void transaction_modes(Parser *p)
 {
     while (p_is(p, K_ISOLATION) || p_is(p, K_READ) || p_is(p, K_DEFERRABLE) || p_is(p, K_NOT) || p_is_op(p, ',')) {
         if (p_take2(p, K_ISOLATION, K_LEVEL)) {
+            if (p_postgres(p) && p_is_word_like(p, "STRICT"))
+                p_next(p);
+            else if (p_postgres(p) && p_is_word_like(p, "STRONG") && p_is_at(p, 1, K_SESSION))
+                p->at += 2;
             if (!p_take(p, K_SERIALIZABLE) && !p_take2(p, K_REPEATABLE, K_READ) && !p_take2(p, K_READ, K_COMMITTED))
                 if (!p_take2(p, K_READ, K_UNCOMMITTED))
                     p_syntax(p);

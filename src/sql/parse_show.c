@@ -2,7 +2,7 @@
 /* parse_show.c - SHOW, DESCRIBE, EXPLAIN, CALL, USE.
  *
  * SHOW of an object list fills `what` in lower case; SHOW of anything else is a setting (ST_SHOW_SETTING). */
-#include "sql/parse_int.h"
+#include "sql/parse_live_int.h"
 
 static bool show_list(Parser *p, Stmt *s);
 static bool show_object(Parser *p, Stmt *s);
@@ -13,6 +13,8 @@ Stmt *p_show(Parser *p)
     Stmt *s = s_new(p, ST_SHOW);
 
     p_need(p, K_SHOW);
+    if (p_postgres(p) && lp_show(p, s))
+        return s;
     if (show_list(p, s) || show_object(p, s))
         return s;
     return show_setting(p, s);
@@ -36,12 +38,6 @@ static bool show_list(Parser *p, Stmt *s)
 
     if (p_take2(p, K_MATERIALIZED, K_VIEWS)) {
         s->what = S("materialized views");
-        p_show_scope(p, s);
-        return true;
-    }
-    if (p_postgres(p) && p_is_word_like(p, "OBJECTS")) {
-        p_next(p);
-        s->what = S("objects");
         p_show_scope(p, s);
         return true;
     }
@@ -193,6 +189,8 @@ Stmt *p_explain(Parser *p)
     Stmt *s = s_new(p, ST_EXPLAIN);
 
     p_need(p, K_EXPLAIN);
+    if (p_postgres(p) && lp_explain(p, s))
+        return s;
     if (!p_spark(p) && p_is_op(p, '(') && !p_query_starts(p, 1) && !p_is_op_at(p, 1, '('))
         explain_options(p, s);
     for (;;) {

@@ -3,12 +3,13 @@
  *
  * What is not known is refused by name: statements that could reach the host (ATTACH, LOAD, COPY to a path …) are
  * denied, statements that other systems have are unsupported, everything else is a syntax error. */
-#include "sql/parse_int.h"
+#include "sql/parse_live_int.h"
 
 enum { PROPS_MAX = 5000 };
 
 static Stmt *refused(Parser *p);
 static Stmt *session_stmt(Parser *p);
+static Stmt *live_or_refused(Parser *p);
 
 Stmt *p_stmt(Parser *p)
 {
@@ -58,8 +59,20 @@ static Stmt *session_stmt(Parser *p)
     case K_COMMENT: return p_comment_on(p);
     case K_ANALYZE: case K_VACUUM: case K_CACHE: case K_UNCACHE: case K_CLEAR:
     case K_SAVEPOINT: case K_RELEASE: case K_UNLISTEN: return p_noop_stmt(p);
-    default: return p_is_subscribe(p) ? p_subscribe(p) : refused(p);
+    case K_GRANT: return p_postgres(p) ? lp_grant(p) : refused(p);
+    default: return p_is_subscribe(p) ? p_subscribe(p) : live_or_refused(p);
     }
+}
+
+static Stmt *live_or_refused(Parser *p)
+{
+    if (p_postgres(p) && lp_is(p, "REVOKE"))
+        return lp_grant(p);
+    if (p_postgres(p) && lp_is(p, "VALIDATE"))
+        return lp_validate(p);
+    if (p_postgres(p) && lp_is(p, "REASSIGN"))
+        return lp_reassign(p);
+    return refused(p);
 }
 
 Stmt *s_new(Parser *p, StmtKind kind)
@@ -104,6 +117,8 @@ Stmt *p_query_stmt(Parser *p)
         s->query = p_query(p);
     }
     s->query_text = p_text(p, s->query->position - 1, p_last_end(p));
+    if (p_as_of_starts(p))
+        p_as_of_live(p, &s->as_of);
     return s;
 }
 

@@ -100,15 +100,30 @@ static void order_within(Parser *p, Stmt *s)
     p_order_items(p, &s->within);
 }
 
-static void as_of(Parser *p, Stmt *s)
+/* AS OF and a time: an alias "of" is followed by no value. */
+bool p_as_of_starts(Parser *p)
 {
+    const Token *t = p_peek(p, 2);
+
+    if (!p_postgres(p) || !p_is(p, K_AS) || !p_is_at(p, 1, K_OF))
+        return false;
+    if (t->kind == TK_STRING || t->kind == TK_NUMBER || t->kind == TK_PARAM)
+        return true;
+    return t->kind == TK_WORD && (str_eq(t->text, S("at")) || p_is_at(p, 2, K_TIMESTAMP) || p_is_at(p, 2, K_DATE) || p_is_at(p, 2, K_CAST) || p_is_op_at(p, 3, '('));
+}
+
+/* At AS OF [AT LEAST] t. */
+void p_as_of_live(Parser *p, AsOf *ret)
+{
+    p_next(p);
+    p_next(p);
     if (take_word(p, "AT")) {
         if (!take_word(p, "LEAST"))
             p_syntax(p);
-        s->as_of.branch = S("at least");
+        ret->branch = S("at least");
     }
-    s->as_of.has = 1;
-    s->as_of.timestamp = p_expr(p);
+    ret->has = 1;
+    ret->timestamp = p_expr(p);
 }
 
 Stmt *p_subscribe(Parser *p)
@@ -125,7 +140,7 @@ Stmt *p_subscribe(Parser *p)
         else if (p_take(p, K_WITH))
             options(p, s);
         else if (p_is(p, K_AS) && p_peek(p, 1)->kind == TK_WORD && str_ieq(p_peek(p, 1)->text, S("of")))
-            p_next(p), p_next(p), as_of(p, s);
+            p_as_of_live(p, &s->as_of);
         else if (take_word(p, "UP")) {
             p_need(p, K_TO);
             s->where = p_expr(p);

@@ -353,7 +353,7 @@ static void hostile(void **state)
 {
     static const char *const DENIED[] = {
         "ATTACH 'x.db' AS x", "ATTACH DATABASE 'x'", "DETACH x", "INSTALL httpfs", "FORCE INSTALL httpfs", "LOAD httpfs", "LOAD DATA INPATH 'x' INTO TABLE t",
-        "PRAGMA database_list", "EXPORT DATABASE 'x'", "IMPORT DATABASE 'x'", "CHECKPOINT", "ADD JAR 'x.jar'", "ALTER SYSTEM SET a = 1",
+        "PRAGMA database_list", "EXPORT DATABASE 'x'", "IMPORT DATABASE 'x'", "CHECKPOINT", "ADD JAR 'x.jar'",
         "COPY t TO '/tmp/x'", "COPY t FROM '/etc/passwd'", "COPY t FROM PROGRAM 'id'", "COPY (SELECT 1) TO 'x.parquet' (FORMAT parquet)", "DO $$x$$",
     };
     static const char *const SYNTAX[] = {
