@@ -6,79 +6,12 @@
 #include "live/live.h"
 #include "service/live_sql.h"
 
-static Status sqlstate(Status s, const char *code, Error *err)
-{
-    memcpy(err->sqlstate, code, 6);
-    return s;
-}
-
-/* ---- what stands there already ------------------------------------------------------------------------------------------- */
-
-typedef struct Place { LiveName name; Object there; int taken, done; } Place;
-
-/* done: IF NOT EXISTS and it does; taken: OR REPLACE of one of the same kind. */
-static Status find_place(Run *r, ObjKind kind, Place *p, Error *err)
-{
-    Error absent;
-
-    p->taken = objects_find(r->svc->objects, r->a, p->name.database, p->name.schema, p->name.name, &p->there, &absent) == OK;
-    if (!p->taken)
-        return OK;
-    if (r->st->if_not_exists) {
-        session_note(r->ss, "NOTICE", "42710", "%s \"%s\" already exists, skipping", obj_kind_name(p->there.kind), str_z(r->a, p->name.name));
-        p->done = 1;
-        return OK;
-    }
-    if (r->st->or_replace && p->there.kind == kind)
-        return OK;
-    RAISE(err, E_EXISTS, "%s \"" STR_FMT "." STR_FMT "." STR_FMT "\" already exists", obj_kind_name(p->there.kind), STR_ARG(p->name.database), STR_ARG(p->name.schema), STR_ARG(p->name.name));
-    return sqlstate(E_EXISTS, "42710", err);
-}
-
-static Object new_object(Run *r, ObjKind kind, const LiveName *n)
-{
-    Object o = { .id = objects_next_id(r->svc->objects), .kind = kind, .database = n->database, .schema = n->schema, .name = n->name, .owner = principal_owner(&r->ss->principal),
-                 .definition = r->st->query_text, .comment = r->st->comment, .created_ms = clock_ms() };
-    for (size_t i = 0; i < r->live_used.n; i++)
-        vec_push(r->a, &o.uses, r->live_used.p[i]);
-    return o;
-}
-
 static Status refuse_clauses(const Run *r, Error *err)
 {
     const Stmt *st = r->st;
-    if (st->temporary)
-        return FAIL(err, E_UNSUPPORTED, "temporary objects are not supported");
     if (st->partitions.n || st->location.n || st->props.n || st->provider.n || st->schedule.has || st->managed)
         return FAIL(err, E_UNSUPPORTED, "PARTITIONED BY, LOCATION, USING, SCHEDULE and table properties are for tables of the lake: name one as glue_catalog.<namespace>.<table>");
     return OK;
-}
-
-/* The named one goes, with what needs it: the furthest first. */
-static Status drop_objects(Run *r, const Object *o, Error *err)
-{
-    ObjectVec all = {0};
-    struct { int64_t *p; size_t n, cap; } ids = {0};
-
-    objects_users(r->svc->objects, r->a, o->id, &all);
-    vec_push(r->a, &all, *o);
-    for (size_t i = 0; i < all.n; i++)
-        vec_push(r->a, &ids, all.p[i].id);
-    TRY(objects_delete(r->svc->objects, ids.p, ids.n, err));
-    return live_drop(r->svc->live, ids.p, ids.n, err);
-}
-
-static Status check_users(Run *r, const Object *o, Error *err)
-{
-    ObjectVec users = {0};
-
-    objects_users(r->svc->objects, r->a, o->id, &users);
-    if (!users.n || r->st->cascade)
-        return OK;
-    const Object *u = &users.p[users.n - 1];
-    RAISE(err, E_CONFLICT, "cannot drop %s \"" STR_FMT "\": still depended upon by %s \"" STR_FMT "\"", obj_kind_name(o->kind), STR_ARG(o->name), obj_kind_name(u->kind), STR_ARG(u->name));
-    error_hint(err, "Use DROP ... CASCADE to drop the dependent objects too.");
-    return sqlstate(E_CONFLICT, "2BP01", err);
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------------ */
@@ -113,7 +46,7 @@ static Status columns_of_defs(Run *r, ObjColumns *ret, Error *err)
         for (size_t k = 0; k < i; k++)
             if (str_eq(defs->p[k].name, d->name)) {
                 RAISE(err, E_INVALID, "column \"" STR_FMT "\" specified more than once", STR_ARG(d->name));
-                return sqlstate(E_INVALID, "42701", err);
+                return live_refuse(E_INVALID, "42701", err);
             }
         if (d->default_)
             TRY(default_text(r, d, &c.default_, err));
@@ -132,27 +65,35 @@ static Status make_table(Run *r, Object *o, Error *err)
         vec_push(r->a, &cols, c);
     }
     TRY(live_table_create(r->svc->live, o->id, &cols, err));
-    Status s = objects_put(r->svc->objects, o, err);
+    Status s = live_store(r, o, 1, LIVE_CREATED, err);
     if (s != OK)
         (void)!live_drop(r->svc->live, &o->id, 1, &ignored);
     return s;
 }
 
-Status live_create_table(Run *r, LiveDone *ret, Error *err)
+/* Where the statement's name is made; *live 0: it is one of the lake. */
+static Status place(Run *r, ObjKind kind, LivePlace *p, LiveDone *ret, Error *err)
 {
-    Place p = {0};
+    LiveName n;
 
-    ret->done = live_name_new(r, &r->st->name, &p.name);
+    TRY(live_name_new(r, &r->st->name, &n, &ret->done, err));
     if (!ret->done)
         return OK;
     TRY(refuse_clauses(r, err));
-    TRY(find_place(r, OBJ_KINDS, &p, err));
-    if (p.done)
+    return live_place_at(r, kind, &n, p, err);
+}
+
+Status live_create_table(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
+{
+    LivePlace p = {0};
+
+    TRY(place(r, OBJ_KINDS, &p, ret, err));
+    if (!ret->done || p.done)
         return OK;
     if (r->st->query || r->st->target.n)
         return FAIL(err, E_UNSUPPORTED, "CREATE TABLE AS and LIKE are not supported here: create the table, then INSERT");
-    Object o = new_object(r, OBJ_TABLE, &p.name);
-    TRY(live_ask(r, "CREATE TABLE", &o, err));
+    Object o = live_object(r, OBJ_TABLE, &p.name);
+    o.comment = r->st->comment;
     TRY(columns_of_defs(r, &o.columns, err));
     if (!o.columns.n)
         return FAIL(err, E_UNSUPPORTED, "a table has at least one column");
@@ -173,35 +114,46 @@ static Status name_columns(Run *r, const Query *q, ObjColumns *ret, Error *err)
         for (size_t k = 0; k < i; k++)
             if (str_eq(ret->p[k].name, c.name)) {
                 RAISE(err, E_INVALID, "column \"" STR_FMT "\" specified more than once", STR_ARG(c.name));
-                return sqlstate(E_INVALID, "42701", err);
+                return live_refuse(E_INVALID, "42701", err);
             }
         vec_push(r->a, ret, c);
     }
     return OK;
 }
 
-Status live_create_view(Run *r, LiveDone *ret, Error *err)
+static Status check_unused(Run *r, const Object *o, Error *err)
 {
-    Place p = {0};
+    ObjectVec one = {0};
+    vec_push(r->a, &one, *o);
+    return live_check_users(r, &one, err);
+}
+
+static Status bind_columns(Run *r, Object *o, Error *err)
+{
     Binder b;
 
-    ret->done = live_name_new(r, &r->st->name, &p.name);
-    if (!ret->done)
-        return OK;
-    TRY(refuse_clauses(r, err));
-    TRY(find_place(r, OBJ_VIEW, &p, err));
-    if (p.done)
-        return OK;
     run_binder(r, &b);
     TRY(sql_bind_query(r->a, &b, r->st->query, err));
-    Object o = new_object(r, OBJ_VIEW, &p.name);
-    TRY(live_ask(r, "CREATE VIEW", &o, err));
-    TRY(name_columns(r, r->st->query, &o.columns, err));
+    return name_columns(r, r->st->query, &o->columns, err);
+}
+
+Status live_create_view(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
+{
+    LivePlace p = {0};
+
+    TRY(place(r, OBJ_VIEW, &p, ret, err));
+    if (!ret->done || p.done)
+        return OK;
+    Object o = live_object(r, OBJ_VIEW, &p.name);
+    o.comment = r->st->comment;
+    TRY(bind_columns(r, &o, err));
+    o.uses.n = 0;
+    TRY(live_settle_names(r, r->st->query_text, &o.definition, &o, err));
     if (p.taken) {
-        TRY(check_users(r, &p.there, err));
+        TRY(check_unused(r, &p.there, err));
         o.id = p.there.id;
     }
-    return objects_put(r->svc->objects, &o, err);
+    return live_store(r, &o, 1, LIVE_CREATED, err);
 }
 
 /* Bound in an arena of the view's own: the compiled view points into it. */
@@ -217,8 +169,9 @@ Status live_compile(Run *r, Arena *own, Str definition, Query **q, IvmView **ret
     return ivm_compile(own, *q, ret, err);
 }
 
-static Status make_mv(Run *r, Object *o, const Place *p, Arena *own, IvmView *v, Error *err)
+static Status make_mv(Run *r, Object *o, const LivePlace *p, Arena *own, IvmView *v, Error *err)
 {
+    ObjectVec old = {0};
     Error ignored;
 
     Status s = live_view_add(r->svc->live, o->id, own, v, LIVE_FILL, err);
@@ -227,36 +180,39 @@ static Status make_mv(Run *r, Object *o, const Place *p, Arena *own, IvmView *v,
         return s;
     }
     if (p->taken)
-        s = drop_objects(r, &p->there, err);
-    if (s == OK)
-        s = objects_put(r->svc->objects, o, err);
+        vec_push(r->a, &old, p->there);
+    s = p->taken ? live_replace(r, &old, o, 1, err) : live_store(r, o, 1, LIVE_CREATED, err);
     if (s != OK)
         (void)!live_drop(r->svc->live, &o->id, 1, &ignored);
     return s;
 }
 
-Status live_create_mv(Run *r, LiveDone *ret, Error *err)
+static Status plan_mv(Run *r, Object *o, Arena *own, IvmView **v, Error *err)
 {
-    Place p = {0};
-    IvmView *v;
     Query *q;
 
-    ret->done = live_name_new(r, &r->st->name, &p.name);
-    if (!ret->done)
-        return OK;
-    TRY(refuse_clauses(r, err));
-    TRY(find_place(r, OBJ_MVIEW, &p, err));
-    if (p.done)
+    TRY(live_settle_names(r, r->st->query_text, &o->definition, o, err));
+    TRY(live_compile(r, own, o->definition, &q, v, err));
+    return name_columns(r, q, &o->columns, err);
+}
+
+Status live_create_mv(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
+{
+    LivePlace p = {0};
+    RealmCluster cluster = {0};
+    IvmView *v;
+
+    TRY(place(r, OBJ_MVIEW, &p, ret, err));
+    if (!ret->done || p.done)
         return OK;
     if (p.taken)
-        TRY(check_users(r, &p.there, err));
+        TRY(check_unused(r, &p.there, err));
+    TRY(live_need_cluster(r, r->st->live ? &r->st->live->cluster : &(StrVec){0}, &cluster, err));
+    Object o = live_object(r, OBJ_MVIEW, &p.name);
+    o.comment = r->st->comment;
+    o.cluster = cluster.id;
     Arena *own = arena_create();
-    Status s = live_compile(r, own, r->st->query_text, &q, &v, err);
-    Object o = new_object(r, OBJ_MVIEW, &p.name);
-    if (s == OK)
-        s = live_ask(r, "CREATE MATERIALIZED VIEW", &o, err);
-    if (s == OK)
-        s = name_columns(r, q, &o.columns, err);
+    Status s = plan_mv(r, &o, own, &v, err);
     if (s != OK) {
         arena_destroy(own);
         return s;
@@ -266,35 +222,12 @@ Status live_create_mv(Run *r, LiveDone *ret, Error *err)
     return make_mv(r, &o, &p, own, v, err);
 }
 
-/* ---- dropping --------------------------------------------------------------------------------------------------------------------- */
-
-Status live_drop_object(Run *r, ObjKind kind, LiveDone *ret, Error *err)
-{
-    LiveName n;
-    Object o;
-    Error absent;
-
-    if (live_find_object(r, r->a, &r->st->name, &o, &absent) != OK) {
-        ret->done = live_name_new(r, &r->st->name, &n) && r->st->if_exists && r->st->name.n == 1;
-        return OK;                                        /* it may be a table of the lake */
-    }
-    ret->done = 1;
-    if (o.kind != kind) {
-        RAISE(err, E_INVALID, "\"" STR_FMT "\" is not a %s", STR_ARG(o.name), obj_kind_name(kind));
-        error_hint(err, "It is a %s: use DROP %s.", obj_kind_name(o.kind), o.kind == OBJ_TABLE ? "TABLE" : o.kind == OBJ_VIEW ? "VIEW" : "MATERIALIZED VIEW");
-        return sqlstate(E_INVALID, "42809", err);
-    }
-    TRY(live_ask(r, "DROP", &o, err));
-    TRY(check_users(r, &o, err));
-    return drop_objects(r, &o, err);
-}
-
 /* ---- starting ------------------------------------------------------------------------------------------------------------------------ */
 
 static Status start_view(Session *ss, DuckConn *c, const Object *o, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    Run r = { .ss = ss, .svc = ss->svc, .a = a, .c = c, .dialect = DIALECT_POSTGRES, .now_us = clock_us() };
+    Run r = { .ss = ss, .svc = ss->svc, .a = a, .c = c, .dialect = DIALECT_POSTGRES, .now_us = clock_us(), .live_as = S(REALM_SYSTEM_ROLE) };
     Arena *own = arena_create();
     IvmView *v;
     Query *q;

@@ -11,22 +11,18 @@ static const ShowWhat lists[] = {
     { "tables", 1 << OBJ_TABLE, 0 }, { "views", 1 << OBJ_VIEW, 0 }, { "materialized views", 1 << OBJ_MVIEW, 0 }, { "objects", 1 << OBJ_TABLE | 1 << OBJ_VIEW | 1 << OBJ_MVIEW, 1 },
 };
 
-static bool in_live(const Run *r) { return r->ss->dialect == DIALECT_POSTGRES && str_eq(r->ss->database, S(LIVE_DATABASE)); }
-
 /* FROM schema, or the first of the search path; false: it is a place of the lake. */
 static bool schema_of(Run *r, Str *ret)
 {
-    StrVec one = {0};
-    LiveName n;
+    StrVec path = {0};
 
     if (r->st->name.n) {
         *ret = vec_last(&r->st->name);
-        return r->st->name.n == 1 ? str_eq(*ret, S("public")) : r->st->name.n == 2 && str_eq(r->st->name.p[0], S(LIVE_DATABASE));
+        return realm_has_schema(r->svc->realm, r->st->name.n == 1 ? live_database(r) : r->st->name.p[0], *ret);
     }
-    vec_push(r->a, &one, S("x"));
-    bool live = live_name_new(r, &one, &n);
-    *ret = live ? n.schema : (Str){0};
-    return live;
+    live_search_path(r, &path);
+    *ret = path.n ? path.p[0] : (Str){0};
+    return path.n > 0;
 }
 
 static int by_name(const void *x, const void *y) { return str_cmp(((const Object *)x)->name, ((const Object *)y)->name); }
@@ -34,9 +30,8 @@ static int by_name(const void *x, const void *y) { return str_cmp(((const Object
 static Status show_list(Run *r, Rows *rows, const ShowWhat *w, Str schema, Error *err)
 {
     ObjectVec all = {0};
-    Object any = { .kind = OBJ_TABLE, .database = S(LIVE_DATABASE), .schema = schema, .name = S("*") };
 
-    TRY(live_ask(r, "SHOW", &any, err));
+    TRY(live_ask_schema(r, 'U', live_database(r), schema, err));
     rows_column(rows, "name", DT_STRING);
     rows_column(rows, w->with_type ? "type" : "comment", DT_STRING);
     objects_list(r->svc->objects, r->a, &all);
@@ -55,7 +50,7 @@ static Status show_list(Run *r, Rows *rows, const ShowWhat *w, Str schema, Error
 
 static Status show_columns(Run *r, Rows *rows, const Object *o, Error *err)
 {
-    TRY(live_ask(r, "SHOW COLUMNS", o, err));
+    TRY(live_ask(r, 0, o, err));
     rows_column(rows, "name", DT_STRING);
     rows_column(rows, "nullable", DT_BOOL);
     rows_column(rows, "type", DT_STRING);
@@ -92,7 +87,7 @@ static Str create_text(Run *r, const Object *o)
 
 static Status show_create(Run *r, Rows *rows, const Object *o, Error *err)
 {
-    TRY(live_ask(r, "SHOW CREATE", o, err));
+    TRY(live_ask(r, 0, o, err));
     rows_column(rows, "name", DT_STRING);
     rows_column(rows, "create_sql", DT_STRING);
     Value *row = rows_row(rows);
@@ -108,7 +103,7 @@ Status live_show(Run *r, Rows *rows, LiveDone *ret, Error *err)
     Error absent;
 
     ret->done = 0;
-    if (!in_live(r))
+    if (!live_speaks(r))
         return OK;
     for (size_t i = 0; i < COUNT_OF(lists); i++)
         if (str_eq(what, str_c(lists[i].what)) && schema_of(r, &schema)) {

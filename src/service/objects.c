@@ -23,6 +23,8 @@ const char *obj_kind_name(ObjKind k)
     return names[k];
 }
 
+const char *obj_kind_words(ObjKind k) { return k == OBJ_MVIEW ? "materialized view" : obj_kind_name(k); }
+
 static Str key_of(Arena *a, int64_t id) { return str_fmt(a, "u%lld", (long long)id); }
 
 /* ---- documents -------------------------------------------------------------------------------------------------------- */
@@ -36,6 +38,33 @@ static Json *column_json(Arena *a, const ObjColumn *c)
     json_set(a, j, "not-null", json_bool(a, c->not_null));
     if (c->default_.n)
         json_set(a, j, "default", json_str(a, c->default_));
+    return j;
+}
+
+static void set_text(Arena *a, Json *j, const char *key, Str text)
+{
+    if (text.n)
+        json_set(a, j, key, json_str(a, text));
+}
+
+static Json *grants_json(Arena *a, const ObjGrants *g)
+{
+    Json *all = json_array(a);
+    for vec_each(ObjGrant, it, g) {
+        Json *j = json_object(a);
+        json_set(a, j, "grantee", json_str(a, it->grantee));
+        json_set(a, j, "grantor", json_str(a, it->grantor));
+        json_set(a, j, "letters", json_str(a, it->letters));
+        json_push(a, all, j);
+    }
+    return all;
+}
+
+static Json *comments_json(Arena *a, const Props *p)
+{
+    Json *j = json_object(a);
+    for vec_each(KeyValue, it, p)
+        json_set_s(a, j, it->key, json_str(a, it->value));
     return j;
 }
 
@@ -58,6 +87,17 @@ static Json *to_json(Arena *a, const Object *o)
         json_push(a, uses, json_int(a, o->uses.p[i]));
     json_set(a, j, "columns", cols);
     json_set(a, j, "uses", uses);
+    set_text(a, j, "create-sql", o->create_sql);
+    set_text(a, j, "cluster", o->cluster);
+    set_text(a, j, "type", o->type);
+    if (o->version)
+        json_set(a, j, "version", json_int(a, o->version));
+    if (o->detail)
+        json_set(a, j, "detail", json_copy(a, o->detail));
+    if (o->grants.n)
+        json_set(a, j, "grants", grants_json(a, &o->grants));
+    if (o->column_comments.n)
+        json_set(a, j, "column-comments", comments_json(a, &o->column_comments));
     return j;
 }
 
@@ -69,13 +109,47 @@ static Status column_of(Arena *a, const Json *j, ObjColumn *ret, Error *err)
     return sql_parse_type(a, DIALECT_POSTGRES, ret->type_name, &ret->type, err);
 }
 
+/* Earlier versions had the account root's ARN here: nobody else could make anything. */
+static Str owner_of(Str owner) { return str_starts(owner, S("arn:")) || !owner.n ? S("u1") : owner; }
+
+static void grants_of(Arena *a, const Json *all, ObjGrants *ret)
+{
+    for (size_t i = 0; i < json_len(all); i++) {
+        const Json *j = json_at(all, i);
+        ObjGrant g = { .grantee = own(a, j, "grantee"), .grantor = own(a, j, "grantor"), .letters = own(a, j, "letters") };
+        vec_push(a, ret, g);
+    }
+}
+
+static void comments_of(Arena *a, const Json *j, const ObjColumns *cols, Props *ret)
+{
+    for vec_each(ObjColumn, c, cols) {
+        Json *text = json_get_s(j, c->name);
+        if (json_is(text, JSON_STRING))
+            props_set(a, ret, c->name, str_dup(a, text->string));
+    }
+}
+
+static void more_of(Arena *a, const Json *j, Object *ret)
+{
+    const Json *detail = json_get(j, "detail");
+
+    ret->create_sql = own(a, j, "create-sql");
+    ret->cluster = own(a, j, "cluster");
+    ret->type = own(a, j, "type");
+    ret->version = json_get_int(j, "version", 0);
+    ret->detail = detail ? json_copy(a, detail) : NULL;
+    grants_of(a, json_get(j, "grants"), &ret->grants);
+    comments_of(a, json_get(j, "column-comments"), &ret->columns, &ret->column_comments);
+}
+
 static Status from_json(Arena *a, const Json *j, Object *ret, Error *err)
 {
     Str kind = json_get_str(j, "kind", (Str){0});
     const Json *cols = json_get(j, "columns"), *uses = json_get(j, "uses");
 
-    *ret = (Object){ .id = json_get_int(j, "id", 0), .kind = OBJ_KINDS, .database = own(a, j, "database"), .schema = own(a, j, "schema"), .name = own(a, j, "name"), .owner = own(a, j, "owner"),
-                     .definition = own(a, j, "definition"), .comment = own(a, j, "comment"), .created_ms = json_get_int(j, "created-ms", 0) };
+    *ret = (Object){ .id = json_get_int(j, "id", 0), .kind = OBJ_KINDS, .database = own(a, j, "database"), .schema = own(a, j, "schema"), .name = own(a, j, "name"),
+                     .owner = owner_of(own(a, j, "owner")), .definition = own(a, j, "definition"), .comment = own(a, j, "comment"), .created_ms = json_get_int(j, "created-ms", 0) };
     for (int k = 0; k < OBJ_KINDS; k++)
         if (str_eq(kind, str_c(obj_kind_name((ObjKind)k))))
             ret->kind = (ObjKind)k;
@@ -89,13 +163,21 @@ static Status from_json(Arena *a, const Json *j, Object *ret, Error *err)
     for (size_t i = 0; i < json_len(uses); i++)
         if (json_is(json_at(uses, i), JSON_INT))
             vec_push(a, &ret->uses, json_at(uses, i)->integer);
+    more_of(a, j, ret);
     return OK;
 }
 
 static Object copy(Arena *a, const Object *o)
 {
     Object r = { .id = o->id, .kind = o->kind, .database = str_dup(a, o->database), .schema = str_dup(a, o->schema), .name = str_dup(a, o->name), .owner = str_dup(a, o->owner),
-                 .definition = str_dup(a, o->definition), .comment = str_dup(a, o->comment), .created_ms = o->created_ms };
+                 .definition = str_dup(a, o->definition), .comment = str_dup(a, o->comment), .created_ms = o->created_ms, .create_sql = str_dup(a, o->create_sql),
+                 .cluster = str_dup(a, o->cluster), .type = str_dup(a, o->type), .version = o->version, .detail = o->detail ? json_copy(a, o->detail) : NULL };
+    for vec_each(ObjGrant, g, &o->grants) {
+        ObjGrant mine = { .grantee = str_dup(a, g->grantee), .grantor = str_dup(a, g->grantor), .letters = str_dup(a, g->letters) };
+        vec_push(a, &r.grants, mine);
+    }
+    for vec_each(KeyValue, c, &o->column_comments)
+        props_set(a, &r.column_comments, str_dup(a, c->key), str_dup(a, c->value));
     for (size_t i = 0; i < o->columns.n; i++) {
         const ObjColumn *c = &o->columns.p[i];
         ObjColumn mine = { .name = str_dup(a, c->name), .engine = str_dup(a, c->engine), .type_name = str_dup(a, c->type_name), .default_ = str_dup(a, c->default_),
@@ -235,33 +317,28 @@ int64_t objects_next_id(Objects *o)
     return id;
 }
 
-/* ---- changing ---------------------------------------------------------------------------------------------------------------- */
-
-static Status put(Objects *o, Arena *a, const Object *obj, Error *err)
+Status objects_get(Objects *o, Arena *a, int64_t id, Object *ret, Error *err)
 {
-    const Object *there = by_name(o, obj->database, obj->schema, obj->name);
-    CatChange ch[2] = { { .kind = CH_DOC, .doc_kind = str_c(KIND), .doc_key = key_of(a, obj->id), .doc = to_json(a, obj) },
-                        { .kind = CH_DOC, .doc_kind = S("live.next"), .doc_key = S("id"), .doc = json_int(a, o->next) } };
-
-    if (there && there->id != obj->id) {
-        RAISE(err, E_EXISTS, "%s \"" STR_FMT "." STR_FMT "." STR_FMT "\" already exists", obj_kind_name(there->kind), STR_ARG(obj->database), STR_ARG(obj->schema), STR_ARG(obj->name));
-        memcpy(err->sqlstate, "42710", 6);
-        return E_EXISTS;
-    }
-    TRY(cat_commit(o->catalog, ch, COUNT_OF(ch), err));
-    remember(o, obj);                                     /* (1) */
-    return OK;
+    pthread_mutex_lock(&o->lock);
+    const Object *e = by_id(o, id);
+    if (e)
+        *ret = copy(a, e);
+    pthread_mutex_unlock(&o->lock);
+    return e ? OK : FAIL(err, E_NOT_FOUND, "there is no object u%lld", (long long)id);
 }
 
-Status objects_put(Objects *o, const Object *obj, Error *err)
+bool objects_in_schema(Objects *o, Str database, Str schema)
 {
-    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    bool any = false;
 
     pthread_mutex_lock(&o->lock);
-    Status s = put(o, a, obj, err);
+    for (size_t i = 0; i < o->entries.n && !any; i++)
+        any = str_eq(o->entries.p[i]->database, database) && (!schema.n || str_eq(o->entries.p[i]->schema, schema));
     pthread_mutex_unlock(&o->lock);
-    return s;
+    return any;
 }
+
+/* ---- changing ---------------------------------------------------------------------------------------------------------------- */
 
 static bool among(const int64_t *ids, size_t n, int64_t id)
 {
@@ -271,38 +348,173 @@ static bool among(const int64_t *ids, size_t n, int64_t id)
     return false;
 }
 
-Status objects_delete(Objects *o, const int64_t *ids, size_t n, Error *err)
+static bool same_name(const Object *x, const Object *y) { return str_eq(x->name, y->name) && str_eq(x->schema, y->schema) && str_eq(x->database, y->database); }
+
+/* Who has the name of put `k` when all is done; NULL: nobody else. Types have names of their own beside relations, as in PostgreSQL's catalogs; here they share them. */
+static const Object *who_has(const Objects *o, const ObjChanges *ch, size_t k)
+{
+    for (size_t i = 0; i < ch->nputs; i++)
+        if (i != k && same_name(&ch->puts[i], &ch->puts[k]))
+            return &ch->puts[i];
+    for (size_t i = 0; i < o->entries.n; i++) {
+        const Object *e = o->entries.p[i];
+        bool moves = among(ch->deletes, ch->ndeletes, e->id);
+        for (size_t p = 0; p < ch->nputs; p++)
+            moves |= ch->puts[p].id == e->id;
+        if (!moves && same_name(e, &ch->puts[k]))
+            return e;
+    }
+    return NULL;
+}
+
+static Status check_names(const Objects *o, const ObjChanges *ch, Error *err)
+{
+    for (size_t k = 0; k < ch->nputs; k++) {
+        const Object *there = who_has(o, ch, k);
+        if (!there)
+            continue;
+        RAISE(err, E_EXISTS, "%s \"" STR_FMT "." STR_FMT "." STR_FMT "\" already exists", obj_kind_words(there->kind), STR_ARG(there->database), STR_ARG(there->schema), STR_ARG(there->name));
+        memcpy(err->sqlstate, "42710", 6);
+        return E_EXISTS;
+    }
+    return OK;
+}
+
+static void forget(Objects *o, const ObjChanges *ch)
+{
+    size_t k = 0;
+
+    for (size_t i = 0; i < o->entries.n; i++)
+        if (!among(ch->deletes, ch->ndeletes, o->entries.p[i]->id))
+            o->entries.p[k++] = o->entries.p[i];
+    o->entries.n = k;
+}
+
+static Status change(Objects *o, Arena *a, const ObjChanges *ch, Error *err)
+{
+    CatChange *all = arena_array(a, CatChange, ch->nputs + ch->ndeletes + ch->nalso + 1);
+    size_t n = 0;
+
+    TRY(check_names(o, ch, err));
+    for (size_t i = 0; i < ch->ndeletes; i++)
+        all[n++] = (CatChange){ .kind = CH_DOC, .doc_kind = str_c(KIND), .doc_key = key_of(a, ch->deletes[i]) };
+    for (size_t i = 0; i < ch->nputs; i++)
+        all[n++] = (CatChange){ .kind = CH_DOC, .doc_kind = str_c(KIND), .doc_key = key_of(a, ch->puts[i].id), .doc = to_json(a, &ch->puts[i]) };
+    for (size_t i = 0; i < ch->nalso; i++)
+        all[n++] = ch->also[i];
+    all[n++] = (CatChange){ .kind = CH_DOC, .doc_kind = S("live.next"), .doc_key = S("id"), .doc = json_int(a, o->next) };
+    TRY(cat_commit(o->catalog, all, n, err));
+    forget(o, ch);                                        /* (1) */
+    for (size_t i = 0; i < ch->nputs; i++)
+        remember(o, &ch->puts[i]);
+    return OK;
+}
+
+Status objects_change(Objects *o, const ObjChanges *ch, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    CatChange *ch = arena_array(a, CatChange, n + 1);
 
-    for (size_t i = 0; i < n; i++)
-        ch[i] = (CatChange){ .kind = CH_DOC, .doc_kind = str_c(KIND), .doc_key = key_of(a, ids[i]) };
     pthread_mutex_lock(&o->lock);
-    Status s = cat_commit(o->catalog, ch, n, err);
-    size_t k = 0;
-    for (size_t i = 0; s == OK && i < o->entries.n; i++)
-        if (!among(ids, n, o->entries.p[i]->id))
-            o->entries.p[k++] = o->entries.p[i];
-    if (s == OK)
-        o->entries.n = k;
+    Status s = change(o, a, ch, err);
     pthread_mutex_unlock(&o->lock);
     return s;
 }
 
+Status objects_put(Objects *o, const Object *obj, Error *err)
+{
+    ObjChanges ch = { .puts = obj, .nputs = 1 };
+    return objects_change(o, &ch, err);
+}
+
+Status objects_delete(Objects *o, const int64_t *ids, size_t n, Error *err)
+{
+    ObjChanges ch = { .deletes = ids, .ndeletes = n };
+    return objects_change(o, &ch, err);
+}
+
+/* ---- who uses what ------------------------------------------------------------------------------------------------------------ */
+
+void objects_direct_users(Objects *o, Arena *a, int64_t id, ObjectVec *ret)
+{
+    pthread_mutex_lock(&o->lock);
+    for (size_t i = 0; i < o->entries.n; i++)
+        if (among(o->entries.p[i]->uses.p, o->entries.p[i]->uses.n, id)) {
+            Object e = copy(a, o->entries.p[i]);
+            vec_push(a, ret, e);
+        }
+    pthread_mutex_unlock(&o->lock);
+}
+
+typedef VEC(const Object *) Entries;
+
+static bool uses_any(const Object *e, const Entries *of)
+{
+    for (size_t i = 0; i < of->n; i++)
+        if (among(e->uses.p, e->uses.n, of->p[i]->id))
+            return true;
+    return false;
+}
+
+static bool holds(const Entries *v, const Object *e)
+{
+    for (size_t i = 0; i < v->n; i++)
+        if (v->p[i] == e)
+            return true;
+    return false;
+}
+
+/* An altered object may use one with a higher number than its own: round by round until nobody new is found. */
+static void closure(const Objects *o, Arena *a, const Object *of, Entries *found)
+{
+    size_t before = 0;
+
+    vec_push(a, found, of);
+    while (found->n != before) {
+        before = found->n;
+        for (size_t i = 0; i < o->entries.n; i++)
+            if (!holds(found, o->entries.p[i]) && uses_any(o->entries.p[i], found))
+                vec_push(a, found, o->entries.p[i]);
+    }
+}
+
+static bool is_used(const Object *e, const Entries *by)
+{
+    for (size_t i = 0; i < by->n; i++)
+        if (by->p[i] != e && among(by->p[i]->uses.p, by->p[i]->uses.n, e->id))
+            return true;
+    return false;
+}
+
+/* Whom nobody of the rest uses goes next. */
+static const Object *take_unused(Entries *rest)
+{
+    size_t at = rest->n - 1;
+
+    for (size_t i = rest->n; i > 0; i--)
+        if (!is_used(rest->p[i - 1], rest)) {
+            at = i - 1;
+            break;
+        }
+    const Object *e = rest->p[at];
+    memmove(&rest->p[at], &rest->p[at + 1], (rest->n - at - 1) * sizeof *rest->p);
+    rest->n--;
+    return e;
+}
+
 void objects_users(Objects *o, Arena *a, int64_t id, ObjectVec *ret)
 {
-    struct { int64_t *p; size_t n, cap; } found = {0};
+    Entries rest = {0};
 
-    vec_push(a, &found, id);
     pthread_mutex_lock(&o->lock);
-    for (size_t i = 0; i < o->entries.n; i++)             /* users have higher numbers than what they use */
-        for (size_t k = 0; k < o->entries.p[i]->uses.n; k++)
-            if (among(found.p, found.n, o->entries.p[i]->uses.p[k]) && !among(found.p, found.n, o->entries.p[i]->id))
-                vec_push(a, &found, o->entries.p[i]->id);
-    for (size_t i = found.n; i > 1; i--) {
-        Object e = copy(a, by_id(o, found.p[i - 1]));
-        vec_push(a, ret, e);
+    const Object *of = by_id(o, id);
+    if (of)
+        closure(o, a, of, &rest);
+    while (rest.n) {
+        const Object *e = take_unused(&rest);
+        if (e == of)
+            continue;
+        Object mine = copy(a, e);
+        vec_push(a, ret, mine);
     }
     pthread_mutex_unlock(&o->lock);
 }

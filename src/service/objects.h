@@ -11,22 +11,26 @@
 
 typedef enum { OBJ_TABLE, OBJ_VIEW, OBJ_MVIEW, OBJ_SOURCE, OBJ_SINK, OBJ_INDEX, OBJ_CONNECTION, OBJ_SECRET, OBJ_TYPE, OBJ_KINDS } ObjKind;
 const char *obj_kind_name(ObjKind k);             /* "table", "view", "materialized-view" …, as mz_objects.type has them */
+const char *obj_kind_words(ObjKind k);            /* "materialized view": as messages have them */
 
 typedef struct ObjColumn { Str name, engine, type_name, default_; DataType type; int not_null; } ObjColumn;
 typedef VEC(ObjColumn) ObjColumns;
 typedef struct ObjGrant { Str grantee, grantor, letters; } ObjGrant;      /* ids of roles; letters as realm.h */
+typedef VEC(ObjGrant) ObjGrants;
 typedef struct Object {
     int64_t id;
     ObjKind kind;
-    Str database, schema, name, owner;
+    Str database, schema, name;
+    Str owner;                                    /* id of a role; objects of earlier versions: the superuser's */
     Str definition;                               /* the query of a view, as written */
     Str comment;
+    Props column_comments;                        /* by column */
     Str create_sql;                               /* the statement, normalised: names whole, options sorted (sql_live_text); empty for old tables and views */
     Str cluster;                                  /* id; "" for what needs none */
     Str type;                                     /* connections, sources, sinks: "aws", "iceberg-catalog", "kafka", "load-generator", "iceberg" … as mz_connections.type, mz_sources.type */
     int64_t version;                              /* of sinks: one more with each ALTER */
     Json *detail;                                 /* by kind, its owner's file says what; NULL: nothing */
-    struct { ObjGrant *p; size_t n, cap; } grants;
+    ObjGrants grants;
     ObjColumns columns;
     struct { int64_t *p; size_t n, cap; } uses;   /* objects that its definition names */
     int64_t created_ms;
@@ -43,10 +47,16 @@ NODISCARD Status objects_find(Objects *o, Arena *a, Str database, Str schema, St
 void objects_list(Objects *o, Arena *a, ObjectVec *ret);                      /* by number */
 bool objects_known(Objects *o, int64_t id);
 int64_t objects_next_id(Objects *o);
+NODISCARD Status objects_get(Objects *o, Arena *a, int64_t id, Object *ret, Error *err);
 /* Stores it under its number, given by objects_next_id. E_EXISTS by name. */
 NODISCARD Status objects_put(Objects *o, const Object *obj, Error *err);
 NODISCARD Status objects_delete(Objects *o, const int64_t *ids, size_t n, Error *err);
+/* Several at once, all or nothing: first what goes, then what comes or changes (names are checked against what is then there), and further changes of the catalog. */
+typedef struct ObjChanges { const Object *puts; size_t nputs; const int64_t *deletes; size_t ndeletes; CatChange *also; size_t nalso; } ObjChanges;
+NODISCARD Status objects_change(Objects *o, const ObjChanges *ch, Error *err);
 /* Objects that use one of these, and so on, the furthest first. */
 void objects_users(Objects *o, Arena *a, int64_t id, ObjectVec *ret);
+void objects_direct_users(Objects *o, Arena *a, int64_t id, ObjectVec *ret);  /* those alone that name it */
+bool objects_in_schema(Objects *o, Str database, Str schema);                 /* schema "": in the database */
 
 #endif

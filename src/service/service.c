@@ -9,6 +9,7 @@
 #include "sched/sched.h"
 #include "live/live.h"
 #include "service/ddl_int.h"
+#include "service/live_connection.h"
 #include "service/live_sql.h"
 #include "catalog/logs.h"
 #include "service/guard.h"
@@ -142,6 +143,7 @@ static int keep_live(void *ctx, int64_t id) { return objects_known(ctx, id); }
 /* Names first: rows without one are what a creation left that did not end. */
 static Status open_live(Service *s, Arena *a, Error *err)
 {
+    TRY(realm_open(s->catalog, &s->realm, err));
     TRY(objects_open(s->catalog, &s->objects, err));
     LiveSetup o = { .engine = s->engine, .path = str_fmt(a, STR_FMT "/live.db", STR_ARG(s->options.dir)), .keep = keep_live, .ctx = s->objects };
     TRY(live_open(&o, &s->live, err));
@@ -159,6 +161,9 @@ static Status open_rooms(Service *s, Arena *a, Error *err)
     TRY_CTX(store_open_local(&so, &s->store, err), err, "object store");
     TRY_CTX(duck_open(&dopt, &s->engine, err), err, "engine");
     s->access = access_new(s->catalog);
+    s->connections = connections_new();
+    if (o->aws_role.n)
+        TRY_CTX(iam_set_connection_role(s->access, o->aws_role, err), err, "aws.connection_role_arn");
     s->guard = guard_new(s);
     LakeHooks hooks = guard_hooks(s->guard);
     s->lake = lake_new(s->catalog, s->store, &hooks);
@@ -223,6 +228,8 @@ void service_close(Service *s)
     access_free(s->access);
     live_close(s->live);
     objects_close(s->objects);
+    realm_close(s->realm);
+    connections_free(s->connections);
     duck_close(s->engine);
     store_close(s->store);
     logs_close(s->logs);
@@ -238,7 +245,9 @@ Status service_reset(Service *s, Error *err)
     TRY(cat_reset(s->catalog, err));
     iam_forget(s->access);
     TRY(live_reset(s->live, err));
+    TRY(realm_reset(s->realm, err));
     TRY(objects_reset(s->objects, err));
+    connections_forget(s->connections);
     TRY(store_reset(s->store, err));
     TRY(logs_reset(s->logs, err));
     TRY(ensure_bucket(s, err));

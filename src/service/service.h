@@ -49,6 +49,7 @@ typedef struct Service {
     Refresher *refresher;
     struct Scheduler *scheduler;      /* NULL in tools that only look */
     struct Watch *watch;              /* statement timeouts */
+    struct Realm *realm;              /* databases, schemas, clusters and roles of the live side */
     struct Objects *objects;          /* names of the live side */
     struct Live *live;                /* its rows: internal tables, continuous views */
     struct Logs *logs;                /* CloudWatch Logs and notices */

@@ -16,6 +16,7 @@ struct Session {
     char tx;
     int tx_wrote;
     struct LiveTx *live_tx;           /* inserts of this transaction on the live side */
+    Str live_temp;                    /* schema of its temporary objects; empty: it has none */
     pthread_mutex_t lock;             /* guards conn and cancelled */
     DuckConn *conn;                   /* of the statement that runs now */
     int cancelled;
@@ -33,6 +34,9 @@ typedef struct Prune { const TableRef *table; IcePredicates where; } Prune;
 /* What a table's scan reads, for EXPLAIN. */
 typedef struct Scanned { Str name; int64_t files, skipped, bytes, rows; } Scanned;
 
+/* A name of the live side in the text that is bound: where, of how many parts, which object. */
+typedef struct LiveRef { int position; size_t parts; int64_t id; } LiveRef;
+
 /* One statement under way. */
 typedef struct Run {
     Session *ss;
@@ -47,6 +51,8 @@ typedef struct Run {
     Str text;                         /* the whole text that it is part of */
     int catalogs_filled, view_depth;
     struct { int64_t *p; size_t n, cap; } live_used;       /* objects of the live side that the statement names */
+    struct { LiveRef *p; size_t n, cap; } live_refs;
+    Str live_as;                      /* whose rights count: the role that owns the view whose definition is bound; empty: the session's */
     int live_staged;                  /* what it wrote waits for COMMIT */
     struct LiveExclusive *live_exclusive;                  /* held: nothing is written there meanwhile */
     VEC(LakeRelation) relations;

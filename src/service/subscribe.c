@@ -68,7 +68,7 @@ static Status choose(Run *r, Subscribe *s, RowColumns *cols, Error *err)
 
     if (r->st->query_text.n || live_find_object(r, r->a, &r->st->name, &o, &absent) != OK || o.kind == OBJ_VIEW)
         return make_view(r, s, cols, err);
-    TRY(live_ask(r, "SUBSCRIBE", &o, err));
+    TRY(live_ask(r, 'r', &o, err));
     for (size_t i = 0; i < o.columns.n; i++)
         vec_push(r->a, cols, ((RowColumn){ o.columns.p[i].name, o.columns.p[i].type }));
     s->id = o.id;
