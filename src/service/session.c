@@ -200,12 +200,12 @@ static Status dispatch(Run *r, Rows *rows, Error *err)
 {
     LiveDone live;
     StmtHandler h = (size_t)r->st->kind < COUNT_OF(handlers) ? handlers[r->st->kind] : NULL;
-    if (!h)
-        return FAIL(err, E_UNSUPPORTED, "this statement is not supported");
     if (r->st->returning.n)
         return FAIL(err, E_UNSUPPORTED, "RETURNING is not supported");
     TRY(live_statement(r, rows, &live, err));
-    return live.done ? OK : h(r, rows, err);
+    if (live.done)
+        return OK;
+    return h ? h(r, rows, err) : FAIL(err, E_UNSUPPORTED, "this statement is not supported");
 }
 
 /* The engine names local files in its words: where they lie is nobody's business. */
