@@ -28,12 +28,14 @@ typedef struct RemoteOptions {
     Str bearer;                       /* REST: a token that is given */
     int vended;                       /* ask for vended credentials */
     int timeout_ms;                   /* a request; 0: 30,000 */
+    Str dir;                          /* a folder for copies of objects and files on their way out; "": the system's for temporary files */
+    int64_t cache_bytes;              /* of copies there; 0: 8 GiB */
 } RemoteOptions;
 
 typedef struct RemoteCatalog RemoteCatalog;
 /* Copies the options; asks GET /v1/config.  E_AUTH, E_DENIED: with the catalog's own words; E_UNAVAILABLE, E_TIMEOUT; E_INVALID: an answer that is none. */
 NODISCARD Status remote_open(const RemoteOptions *o, RemoteCatalog **ret, Error *err);
-void remote_close(RemoteCatalog *c);
+void remote_close(RemoteCatalog *c);          /* after its tables have ended */
 void remote_closep(RemoteCatalog **c);
 
 typedef VEC(StrVec) RemoteNamespaces;
@@ -42,17 +44,22 @@ NODISCARD Status remote_namespace_create(RemoteCatalog *c, Str ns, Error *err); 
 
 typedef struct RemoteTable {
     RemoteCatalog *catalog;
-    Str ns, name, metadata_location;
+    Str ns, name, metadata_location;  /* ns: levels joined by 0x1F */
     IceMetadata *meta;                /* in the arena of the call */
-    Store *store;                     /* of the table's files, with the credentials that came with it; owned: remote_table_end */
+    Store *store;                     /* of the table's files, with the credentials that came with it (renewed while it is open); refuses what lies elsewhere.
+                                         Owned: remote_table_end */
 } RemoteTable;
+/* E_UNSUPPORTED: its files are not in an S3 object store. E_AUTH: no credentials for them. */
 NODISCARD Status remote_table_load(RemoteCatalog *c, Arena *a, Str ns, Str name, RemoteTable *ret, Error *err);       /* E_NOT_FOUND, kind NoSuchTable or NoSuchNamespace */
 typedef struct RemoteNew { const IceSchema *schema; const IceSpec *spec; const IceSortOrder *order; Str location; Props props; } RemoteNew;
-NODISCARD Status remote_table_create(RemoteCatalog *c, Arena *a, Str ns, Str name, const RemoteNew *n, RemoteTable *ret, Error *err);     /* E_EXISTS */
+/* E_EXISTS; E_NOT_FOUND, kind NoSuchNamespace; E_UNKNOWN as for a commit. spec and order may be NULL. */
+NODISCARD Status remote_table_create(RemoteCatalog *c, Arena *a, Str ns, Str name, const RemoteNew *n, RemoteTable *ret, Error *err);
+/* The same table as it is now: meta and metadata_location anew, the store goes on. */
+NODISCARD Status remote_table_reload(RemoteTable *t, Arena *a, Error *err);
 /* E_CONFLICT: 409, not done.  E_UNKNOWN: it may or may not have been done (5xx, lost answer): load and look.  Others: not done. On OK the table is as after. */
 NODISCARD Status remote_table_commit(RemoteTable *t, Arena *a, const IceUpdates *ups, const IceRequirements *rqs, Error *err);
-NODISCARD Status remote_table_drop(RemoteCatalog *c, Str ns, Str name, Error *err);
-void remote_table_end(RemoteTable *t);
+NODISCARD Status remote_table_drop(RemoteCatalog *c, Str ns, Str name, Error *err);                      /* files stay, but where the catalog insists (S3 Tables) */
+void remote_table_end(RemoteTable *t);        /* one that was never loaded, all zero, is fine */
 
 /* ---- AWS STS, for connections that assume a role ---------------------------------------------------------------------------------- */
 

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* remote.c - opening a catalog elsewhere: its configuration, its namespaces.
+ *
+ * What a catalog says of itself in its configuration is used for paths, headers and storage; never for where requests go. */
+#include <stdlib.h>
+
+#include "remote/remote_int.h"
+
+static Status copy_options(RemoteCatalog *c, const RemoteOptions *o, Error *err);
+static Status configure(RemoteCatalog *c, Error *err);
+static Status take_prefix(RemoteCatalog *c, Error *err);
+static void take_headers(RemoteCatalog *c);
+static Str region_of(Str url);
+
+Status remote_open(const RemoteOptions *o, RemoteCatalog **ret, Error *err)
+{
+    CLEANUP(remote_closep) RemoteCatalog *c = calloc(1, sizeof *c);
+
+    if (!c)
+        abort();
+    c->a = arena_create();
+    c->pool = http_pool_new();
+    pthread_mutex_init(&c->mu, NULL);
+    TRY(copy_options(c, o, err));
+    TRY(configure(c, err));
+    TRY(store_cache_open(c->o.dir, c->o.cache_bytes, &c->cache, err));
+    *ret = c;
+    c = NULL;
+    return OK;
+}
+
+void remote_close(RemoteCatalog *c)
+{
+    if (!c)
+        return;
+    store_cache_free(c->cache);
+    http_pool_free(c->pool);
+    pthread_mutex_destroy(&c->mu);
+    arena_destroy(c->token_arena);
+    arena_destroy(c->a);
+    free(c);
+}
+
+void remote_closep(RemoteCatalog **c)
+{
+    remote_close(*c);
+}
+
+static Status copy_options(RemoteCatalog *c, const RemoteOptions *o, Error *err)
+{
+    Str *texts[] = { &c->o.url, &c->o.warehouse, &c->o.endpoint, &c->o.region, &c->o.credential, &c->o.scope, &c->o.oauth2_url, &c->o.bearer, &c->o.dir };
+
+    c->o = *o;
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        *texts[i] = str_dup(c->a, *texts[i]);
+    if (!str_starts(c->o.url, S("http://")) && !str_starts(c->o.url, S("https://")))
+        return FAIL(err, E_INVALID, "the catalog's URL '" STR_FMT "' is not http:// or https://", STR_ARG(c->o.url));
+    if (!c->o.region.n)
+        c->o.region = region_of(c->o.url);
+    c->o.endpoint = remote_endpoint(c->a, c->o.endpoint);
+    c->base = remote_url_at(c->a, c->o.url, c->o.endpoint);
+    c->oauth_url = c->o.oauth2_url.n ? c->o.oauth2_url : str_cat(c->a, c->base, S("/v1/oauth/tokens"));
+    c->separator = S("%1F");
+    return OK;
+}
+
+/* https://s3tables.eu-west-1.amazonaws.com/iceberg */
+static Str region_of(Str url)
+{
+    Str host = str_from(url, (size_t)str_find(url, S("://")) + 3), service, rest, region, domain;
+
+    host = str_sub(host, 0, str_chr(host, '/') < 0 ? host.n : (size_t)str_chr(host, '/'));
+    bool aws = str_ends(host, S(".amazonaws.com")) || str_ends(host, S(".amazonaws.com.cn"));
+    if (!aws || !str_cut(host, '.', &service, &rest) || !str_cut(rest, '.', &region, &domain) || !str_starts(domain, S("amazonaws.com")))
+        return S("us-east-1");
+    return region;
+}
+
+static Status configure(RemoteCatalog *c, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Str body = {0};
+    RemoteCall q = { .method = "GET", .path = S("/config"), .bare = 1 };
+
+    if (c->o.warehouse.n)
+        q.query = str_cat(a, S("warehouse="), url_encode(a, c->o.warehouse, 0));
+    TRY(remote_call(c, a, &q, &body, err));
+    TRY_CTX(remote_parse_config(c->a, body, &c->config, err), err, STR_FMT "/v1/config", STR_ARG(c->base));
+    take_headers(c);
+    Str separator = props_get(&c->config, S("namespace-separator"), (Str){0});
+    if (separator.n && separator.n <= 12 && str_chr(separator, '/') < 0 && str_chr(separator, '?') < 0 && str_chr(separator, '#') < 0)
+        c->separator = separator;
+    return take_prefix(c, err);
+}
+
+/* It comes encoded, and may have several segments ("catalogs/x"). */
+static Status take_prefix(RemoteCatalog *c, Error *err)
+{
+    Str p = props_get(&c->config, S("prefix"), (Str){0});
+    StrVec segments = {0};
+
+    if (!p.n)
+        return OK;
+    for (size_t i = 0; i < p.n; i++)
+        if (p.p[i] <= 0x20 || p.p[i] >= 0x7f || p.p[i] == '?' || p.p[i] == '#' || p.p[i] == '\\')
+            return FAIL(err, E_INVALID, "the catalog's configuration has a prefix that is no path: '" STR_FMT "'", STR_ARG(remote_words(c->a, p)));
+    str_split(c->a, p, '/', &segments);
+    for vec_each(Str, s, &segments)
+        if (!s->n || str_eq(*s, S(".")) || str_eq(*s, S("..")))
+            return FAIL(err, E_INVALID, "the catalog's configuration has a prefix that is no path: '" STR_FMT "'", STR_ARG(remote_words(c->a, p)));
+    c->prefix = str_cat(c->a, S("/"), p);
+    return OK;
+}
+
+static bool token_char(char ch)
+{
+    return (ch >= 'a' && ch <= 'z') || (ch >= '0' && ch <= '9') || ch == '-' || ch == '_';
+}
+
+/* Those that say who we are, or how the request is framed, are not for the catalog to set. */
+static bool may_be_set(Str name, Str value)
+{
+    static const char *const OURS[] = { "authorization", "host", "content-length", "content-type", "transfer-encoding", "connection", "expect", "accept", "cookie", "proxy-authorization", "te", "upgrade" };
+
+    for (size_t i = 0; i < COUNT_OF(OURS); i++)
+        if (str_eq(name, str_c(OURS[i])))
+            return false;
+    for (size_t i = 0; i < name.n; i++)
+        if (!token_char(name.p[i]))
+            return false;
+    for (size_t i = 0; i < value.n; i++)
+        if ((unsigned char)value.p[i] < 0x20 || value.p[i] == 0x7f)
+            return false;
+    return name.n && value.n <= 8192 && !str_starts(name, S("x-amz-"));
+}
+
+static void take_headers(RemoteCatalog *c)
+{
+    for vec_each(KeyValue, kv, &c->config) {
+        Str name = str_starts(kv->key, S("header.")) ? str_lower(c->a, str_from(kv->key, 7)) : (Str){0};
+        if (name.n && c->headers.n < HEADERS_MAX && may_be_set(name, kv->value))
+            props_set(c->a, &c->headers, name, kv->value);
+    }
+}
+
+/* ---- namespaces --------------------------------------------------------------------------------------------------- */
+
+Status remote_namespaces(RemoteCatalog *c, Arena *a, RemoteNamespaces *ret, Error *err)
+{
+    Str token = {0}, next = {0};
+
+    for (int page = 0; page == 0 || token.n; page++) {
+        Str body = {0};
+        RemoteCall q = { .method = "GET", .path = S("/namespaces") };
+        if (token.n)
+            q.query = str_cat(a, S("pageToken="), url_encode(a, token, 0));
+        TRY(remote_call(c, a, &q, &body, err));
+        TRY(remote_parse_namespaces(a, body, ret, &next, err));
+        if (next.n && (str_eq(next, token) || page > PAGES_MAX))
+            return FAIL(err, E_INVALID, "the catalog's list of namespaces does not come to an end");
+        token = next;
+    }
+    return OK;
+}
+
+Status remote_namespace_create(RemoteCatalog *c, Str ns, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Json *j = json_object(a);
+    Str body = {0};
+    RemoteCall q = { .method = "POST", .path = S("/namespaces"), .body = j, .does = DOES_CREATE };
+
+    json_set(a, j, "namespace", remote_namespace_json(a, ns));
+    json_set(a, j, "properties", json_object(a));
+    return remote_call(c, a, &q, &body, err);
+}
