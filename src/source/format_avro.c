@@ -5,10 +5,6 @@
  * registry may be behind.  Without a registry the messages are bare Avro of the reader's schema. */
 #include "source/format_int.h"
 
-enum { UNKNOWN_IDS = 64, UNKNOWN_MS = 30 * 1000, MAX_WRITERS = 10 * 1000 };
-
-typedef struct { int32_t id; AvroSchema *schema; } Writer;
-typedef struct { int32_t id; int64_t until_ms; char why[200]; } Unknown;
 typedef struct {
     Registry *registry;                   /* NULL: bare messages */
     const AvroSchema *reader, *row;       /* of the whole message; of what the columns are made from */
@@ -16,65 +12,28 @@ typedef struct {
     AvroShape *shape;                     /* of `row`; NULL: it is no record, there is one column */
     FormatPart part;
     int nullable;
-    VEC(Writer) writers;
-    size_t recent;
-    Unknown unknown[UNKNOWN_IDS];
-    size_t next_unknown;
+    RegistryIds writers;
 } Avro;
 
 /* ---- the reader's schema -------------------------------------------------------------------------------------------------------------------- */
 
-static Str pin(Arena *a, Str schema, const StrVec *references)
-{
-    Json *j = json_object(a), *list = json_array(a);
-
-    for vec_each(Str, r, references)
-        json_push(a, list, json_str(a, *r));
-    json_set(a, j, "schema", json_str(a, schema));
-    json_set(a, j, "references", list);
-    return json_text(a, j);
-}
-
-static Status unpin(Arena *a, Str pinned, Str *schema, StrVec *references, Error *err)
-{
-    Json *j, *list;
-
-    TRY_CTX(json_parse(a, pinned, &j, err), err, "the schema that was pinned");
-    TRY_CTX(json_need_str(j, "schema", schema, err), err, "the schema that was pinned");
-    list = json_get(j, "references");
-    for (size_t i = 0; i < json_len(list); i++)
-        if (json_is(json_at(list, i), JSON_STRING))
-            vec_push(a, references, json_at(list, i)->string);
-    return OK;
-}
-
-static Status newest(Avro *v, Arena *a, Str subject, Str *schema, StrVec *references, Error *err)
-{
-    RegistrySchema s;
-
-    TRY(registry_latest(v->registry, a, subject, &s, err));
-    if (!str_eq(s.type, S("AVRO")))
-        return FAIL(err, E_INVALID, "the schema of subject '" STR_FMT "' is " STR_FMT ", not AVRO", STR_ARG(subject), STR_ARG(str_sub(s.type, 0, 40)));
-    *schema = s.text;
-    *references = s.references;
-    return OK;
-}
-
 static Status read_schema(Format *f, Avro *v, const FormatOptions *o, Error *err)
 {
-    Str schema = json_get_str(o->options, "schema", S(""));
+    Str given = json_get_str(o->options, "schema", S("")), schema;
     StrVec references = {0};
     AvroSchema *reader;
 
     if (o->pinned.n)
-        TRY(unpin(f->a, o->pinned, &schema, &references, err));
-    else if (!schema.n && v->registry)
-        TRY(newest(v, f->a, o->subject, &schema, &references, err));
-    else if (!schema.n)
+        f->pinned = str_dup(f->a, o->pinned);
+    else if (given.n)
+        f->pinned = registry_pin_text(f->a, given);
+    else if (v->registry)
+        TRY(registry_pin(v->registry, f->a, o->subject, "AVRO", &f->pinned, err));
+    else
         return FAIL(err, E_INVALID, "FORMAT AVRO requires a schema registry or a schema");
+    TRY(registry_unpin(f->a, f->pinned, &schema, &references, err));
     TRY(avro_schema_parse_with(f->a, &references, schema, &reader, err));
     v->reader = reader;
-    f->pinned = o->pinned.n ? str_dup(f->a, o->pinned) : pin(f->a, schema, &references);
     return OK;
 }
 
@@ -134,59 +93,24 @@ static Status open_avro(Format *f, const FormatOptions *o, Error *err)
 
 /* ---- the writer's schema ------------------------------------------------------------------------------------------------------------------------ */
 
-static Status known_as_unknown(const Avro *v, int32_t id, Error *err)
-{
-    for (size_t i = 0; i < UNKNOWN_IDS; i++)
-        if (v->unknown[i].why[0] && v->unknown[i].id == id && clock_ms() < v->unknown[i].until_ms)
-            return FAIL(err, E_INVALID, "%s", v->unknown[i].why);
-    return OK;
-}
-
-static Status remember_unknown(Avro *v, int32_t id, Status s, const Error *err)
-{
-    Unknown *u = &v->unknown[v->next_unknown++ % UNKNOWN_IDS];
-
-    u->id = id;
-    u->until_ms = clock_ms() + UNKNOWN_MS;
-    memcpy(u->why, err->message, sizeof u->why - 1);
-    u->why[sizeof u->why - 1] = 0;
-    return s;
-}
-
 static Status fetch_writer(Format *f, Avro *v, Arena *a, int32_t id, AvroSchema **ret, Error *err)
 {
     RegistrySchema s;
 
-    TRY(registry_by_id(v->registry, a, id, &s, err));
-    if (!str_eq(s.type, S("AVRO")))
-        return FAIL(err, E_INVALID, "schema %d of the registry is " STR_FMT ", not AVRO", id, STR_ARG(str_sub(s.type, 0, 40)));
-    if (v->writers.n >= MAX_WRITERS)
-        return FAIL(err, E_LIMIT, "more than %d schemas of writers", MAX_WRITERS);
-    return avro_schema_parse_with(f->a, &s.references, s.text, ret, err);
+    TRY(registry_ids_ask(&v->writers, v->registry, a, id, "AVRO", &s, err));
+    Status parsed = avro_schema_parse_with(f->a, &s.references, s.text, ret, err);
+    return parsed == OK ? registry_ids_put(&v->writers, f->a, id, *ret, err) : registry_ids_refuse(&v->writers, id, parsed, err);
 }
 
 static Status writer_of(Format *f, Avro *v, Arena *a, int32_t id, const AvroSchema **ret, Error *err)
 {
-    Writer w = { .id = id };
-    Status s;
+    AvroSchema *fresh;
 
-    if (v->recent < v->writers.n && v->writers.p[v->recent].id == id) {
-        *ret = v->writers.p[v->recent].schema;
+    *ret = registry_ids_find(&v->writers, id);
+    if (*ret)
         return OK;
-    }
-    for (size_t i = 0; i < v->writers.n; i++)
-        if (v->writers.p[i].id == id) {
-            v->recent = i;
-            *ret = v->writers.p[i].schema;
-            return OK;
-        }
-    TRY(known_as_unknown(v, id, err));
-    s = fetch_writer(f, v, a, id, &w.schema, err);
-    if (s != OK)
-        return format_is_poison(s) ? remember_unknown(v, id, s, err) : s;
-    v->recent = v->writers.n;
-    vec_push(f->a, &v->writers, w);
-    *ret = w.schema;
+    TRY(fetch_writer(f, v, a, id, &fresh, err));
+    *ret = fresh;
     return OK;
 }
 

@@ -32,6 +32,22 @@ Str format_type_name(Arena *a, const DataType *t);
 /* The registry's frame: a zero byte, the schema's id in four bytes, the data. */
 NODISCARD Status registry_frame(Str bytes, int32_t *id, Str *data, Error *err);
 
+/* What writers' ids stand for, each asked for once. Ids that are the message's fault are remembered for a while only: a registry may be behind. */
+typedef struct RegistryKnown { int32_t id; const void *schema; } RegistryKnown;
+typedef struct RegistryUnknown { int32_t id; int64_t until_ms; char why[200]; } RegistryUnknown;
+typedef struct RegistryIds { VEC(RegistryKnown) known; size_t recent, next_unknown; RegistryUnknown unknown[64]; } RegistryIds;
+const void *registry_ids_find(RegistryIds *ids, int32_t id);
+/* E_INVALID while the id is known to be unknown; else the schema, which must be of `type`. */
+NODISCARD Status registry_ids_ask(RegistryIds *ids, Registry *r, Arena *a, int32_t id, const char *type, RegistrySchema *ret, Error *err);
+NODISCARD Status registry_ids_put(RegistryIds *ids, Arena *keep, int32_t id, const void *schema, Error *err);
+/* Remembers an id whose schema cannot be used, when that is the message's fault; returns s. */
+Status registry_ids_refuse(RegistryIds *ids, int32_t id, Status s, const Error *err);
+
+/* The newest schema of a subject as a text to keep, and back. */
+NODISCARD Status registry_pin(Registry *r, Arena *a, Str subject, const char *type, Str *ret, Error *err);
+Str registry_pin_text(Arena *a, Str schema);
+NODISCARD Status registry_unpin(Arena *a, Str pinned, Str *schema, StrVec *references, Error *err);
+
 /* ---- Avro (format_avro*.c) --------------------------------------------------------------------------------------------------------------- */
 
 /* A record's columns: which field each comes from, and of which branch when its union has several. */
