@@ -132,11 +132,11 @@ static Status vended_keys(void *ctx, Arena *a, AwsKeys *ret, Error *err)
 
     pthread_mutex_lock(&g->mu);
     int64_t now = clock_ms();
-    if (now >= g->due_ms && (!g->due_ms || now - g->tried_ms >= TOKEN_AGAIN_MS)) {
-        bool refused = !g->due_ms;
+    bool refused = !g->due_ms, over = refused || (g->ends_ms && now >= g->ends_ms);
+    if (over || (now >= g->due_ms && now - g->tried_ms >= TOKEN_AGAIN_MS)) {
         g->tried_ms = now;
         st = renew(g, err);
-        if (st != OK && !refused && (!g->ends_ms || now < g->ends_ms))
+        if (st != OK && !over)
             st = OK;                                         /* the old ones are still good; the next request tries again */
     }
     if (st == OK)
