@@ -101,6 +101,7 @@ typedef struct LiveStmt {
     LiveNames also;                      /* DROP x, y, z: the names behind the first; ALTER SOURCE … DROP SUBSOURCE: all of them */
     Str setting, setting_value;          /* ALTER ROLE … SET, ALTER SYSTEM SET; ALTER SYSTEM RESET ALL: "all" */
     int setting_reset;                   /* ALTER ROLE … RESET x, SET x TO DEFAULT */
+    int restrict_;                       /* DROP … RESTRICT: written */
     int redacted;                        /* SHOW REDACTED CREATE */
     /* GRANT, REVOKE, ALTER DEFAULT PRIVILEGES */
     StrVec privileges;                   /* upper case: "SELECT", "USAGE", "ALL"; empty: roles are granted */

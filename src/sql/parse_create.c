@@ -243,8 +243,9 @@ static Stmt *create_namespace(Parser *p, Stmt *s)
 static void cascade(Parser *p, Stmt *s)
 {
     s->cascade = p_take(p, K_CASCADE);
-    if (!s->cascade)
-        p_take(p, K_RESTRICT);
+    bool restricted = !s->cascade && p_take(p, K_RESTRICT);
+    if (s->live)
+        s->live->restrict_ = restricted;
 }
 
 /* What is dropped, as both sides say it. */
