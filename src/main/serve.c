@@ -190,6 +190,7 @@ static Status open_all(Server *s, Error *err)
     TRY(open_door(s, "sql", open_sql, err));
     TRY(open_door(s, "manage", open_manage, err));
     reach_jobs(s);
+    service_reach(s->svc, url_of(s, "lake", "http", http_server_port(s->lake_http)), url_of(s, "manage", "http", manage_port(s->manage)));
     return announce(s, err);
 }
 
