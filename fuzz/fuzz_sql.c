@@ -3,8 +3,9 @@
  *
  * A query is bound without tables and printed: no failure of ours may come of it.
  * A failure must carry a message and a position inside the text; what parses must survive a walk, a copy with as many
- * expressions, and the rules on definitions; each statement's range must lie in the text, in order. */
-#include "sql/sql.h"
+ * expressions, and the rules on definitions; each statement's range must lie in the text, in order.  The normalised text of
+ * a statement of the live side parses again, to the same text. */
+#include "sql/live_stmt.h"
 
 #include <stdlib.h>
 
@@ -63,6 +64,23 @@ static void check_types(Arena *a, const Stmt *s)
     }
 }
 
+static void check_live(Arena *a, const Stmt *s)
+{
+    StmtVec v = {0};
+    Error err;
+    Str text = s->live ? sql_live_text(a, s, LIVE_TEXT_WHOLE) : S("");
+
+    if (!text.n || text.n > LIMIT_SQL_BYTES)
+        return;
+    if (sql_parse(a, DIALECT_POSTGRES, text, &v, &err) != OK) {
+        if (err.code != E_LIMIT)
+            abort();
+        return;
+    }
+    if (v.n != 1 || !str_eq(sql_live_text(a, v.p[0], LIVE_TEXT_WHOLE), text))
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
@@ -85,6 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             abort();
         last = (*s)->end;
         check_types(a, *s);
+        check_live(a, *s);
         if ((*s)->query)
             check_query(a, (*s)->query);
     }
