@@ -63,7 +63,7 @@ void remote_table_end(RemoteTable *t);        /* one that was never loaded, all 
 
 /* ---- AWS STS, for connections that assume a role ---------------------------------------------------------------------------------- */
 
-typedef struct RemoteSts { Str endpoint, region; AwsKeys keys; } RemoteSts;                             /* endpoint "": https://sts.<region>.amazonaws.com */
+typedef struct RemoteSts { Str endpoint, region; AwsKeys keys; int timeout_ms; } RemoteSts;                             /* endpoint "": https://sts.<region>.amazonaws.com */
 typedef struct RemoteRole { AwsKeys keys; int64_t expires_ms; } RemoteRole;
 /* external_id may be empty. E_DENIED with AWS's message. */
 NODISCARD Status remote_assume_role(const RemoteSts *s, Arena *a, Str role_arn, Str session_name, Str external_id, RemoteRole *ret, Error *err);

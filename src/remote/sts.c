@@ -23,7 +23,7 @@ Status remote_caller(const RemoteSts *s, Arena *a, Str *arn, Error *err)
 {
     Str body = {0};
 
-    TRY_CTX(sts_call(s, a, S("Action=GetCallerIdentity&Version=2011-06-15"), &body, err), err, "asking STS who we are");
+    TRY_CTX(sts_call(s, a, S("Action=GetCallerIdentity&Version=2011-06-15"), &body, err), err, "asking who the credentials belong to (sts:GetCallerIdentity)");
     return remote_parse_caller(a, body, arn, err);
 }
 
@@ -31,7 +31,7 @@ static Status sts_call(const RemoteSts *s, Arena *a, Str form, Str *body, Error 
 {
     Str region = s->region.n ? s->region : S("us-east-1"), endpoint = remote_endpoint(a, s->endpoint);
     HttpReply r = {0};
-    HttpCall h = { .method = "POST", .body = form, .sign = &s->keys, .service = S("sts"), .region = region, .max_bytes = LIMIT_XML_BYTES, .timeout_ms = CALL_TIMEOUT_MS };
+    HttpCall h = { .method = "POST", .body = form, .sign = &s->keys, .service = S("sts"), .region = region, .max_bytes = LIMIT_XML_BYTES, .timeout_ms = s->timeout_ms ? s->timeout_ms : CALL_TIMEOUT_MS };
 
     if (!s->keys.access_key.n)
         return FAIL(err, E_AUTH, "there are no AWS keys to sign with");
