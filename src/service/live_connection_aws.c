@@ -187,7 +187,7 @@ static bool ambient(const Handshake *h)
 static Status jump_elsewhere(Handshake *h, Error *err)
 {
     const ServiceOptions *o = &h->s->options;
-    RemoteSts sts = { .endpoint = h->endpoint, .region = h->region, .keys = { o->aws_key, o->aws_secret, o->aws_token } };
+    RemoteSts sts = { .endpoint = h->endpoint, .region = h->region, .keys = { o->aws_key, o->aws_secret, o->aws_token }, .timeout_ms = CONNECTION_CHECK_MS };
     RemoteRole r;
 
     if (!o->aws_role.n) {
@@ -195,8 +195,8 @@ static Status jump_elsewhere(Handshake *h, Error *err)
         error_hint(err, "Set aws.connection_role_arn to the role that firn's own key (aws.access_key_id) may assume.");
         return E_INVALID;
     }
-    TRY_CTX(remote_assume_role(&sts, h->a, o->aws_role, h->session, (Str){0}, &r, err), err, "assuming firn's own role " STR_FMT, STR_ARG(o->aws_role));
-    h->jump = (RemoteSts){ .endpoint = h->endpoint, .region = h->region, .keys = r.keys };
+    TRY_CTX(remote_assume_role(&sts, h->a, o->aws_role, h->session, (Str){0}, &r, err), err, "firn's own role");
+    h->jump = (RemoteSts){ .endpoint = h->endpoint, .region = h->region, .keys = r.keys, .timeout_ms = CONNECTION_CHECK_MS };
     return OK;
 }
 
@@ -211,7 +211,7 @@ static Status jump_here(Handshake *h, Error *err)
         return E_INVALID;
     }
     TRY_CTX(iam_assume_service_key(h->s->access, h->a, role, IAM_CONNECTION_SERVICE, h->session, 3600, &k, err), err, "taking firn's own role " STR_FMT, STR_ARG(role));
-    h->jump = (RemoteSts){ .endpoint = h->endpoint, .region = h->region, .keys = { k.id, k.secret, k.token } };
+    h->jump = (RemoteSts){ .endpoint = h->endpoint, .region = h->region, .keys = { k.id, k.secret, k.token }, .timeout_ms = CONNECTION_CHECK_MS };
     return OK;
 }
 
@@ -234,7 +234,6 @@ static Status take_role(Handshake *h, RemoteRole *ret, Error *err)
 
     if (st == OK)
         return OK;
-    error_context(err, "assuming role " STR_FMT, STR_ARG(h->role));
     if (st == E_DENIED || st == E_AUTH)
         error_hint(err, "The role's trust policy must name the principal and the external ID of this connection: SELECT example_trust_policy FROM mz_internal.mz_aws_connections WHERE id = 'u%lld'.", (long long)h->aws->id);
     return st;
@@ -337,11 +336,10 @@ RemoteKeys conn_key_source(Service *s, int64_t aws)
 
 static Status caller(Service *s, Arena *a, const Object *aws, const AwsKeys *keys, Error *err)
 {
-    RemoteSts sts = { .endpoint = conn_endpoint(s, a, aws), .region = conn_region(s, aws), .keys = *keys };
+    RemoteSts sts = { .endpoint = conn_endpoint(s, a, aws), .region = conn_region(s, aws), .keys = *keys, .timeout_ms = CONNECTION_CHECK_MS };
     Str arn;
 
-    TRY_CTX(remote_caller(&sts, a, &arn, err), err, "asking AWS who the credentials belong to (sts:GetCallerIdentity)");
-    return OK;
+    return remote_caller(&sts, a, &arn, err);
 }
 
 /* Whoever may assume the role without the external id may be sent by any other connection. */
@@ -355,7 +353,7 @@ static Status needs_external_id(Handshake *h, Error *err)
         return OK;
     if (st != OK) {
         *err = refused;
-        return error_context(err, "assuming role " STR_FMT " without external ID", STR_ARG(h->role));
+        return error_context(err, "without external ID");
     }
     RAISE(err, E_INVALID, "role trust policy does not require an external ID");
     error_detail(err, "The trust policy for the connection's role (" STR_FMT ") is insecure and allows any Materialize customer to assume the role.", STR_ARG(h->role));
@@ -412,7 +410,7 @@ static Status describe(Service *s, Arena *a, const Object *o, AwsConnection *ret
                             .session_name = conn_text(v, "ASSUME ROLE SESSION NAME") };
     if (!ret->role_arn.n)
         return OK;
-    ret->principal = s->options.aws_role.n ? s->options.aws_role : iam_connection_role(s->access, a);
+    ret->principal = iam_connection_role(s->access, a);
     TRY(external_id(s, a, o->id, &ret->external_id, err));
     ret->example_trust_policy = trust_policy(a, ret->principal, ret->external_id);
     return OK;
