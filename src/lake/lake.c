@@ -10,7 +10,8 @@
 Lake *lake_new(Catalog *c, Store *s, const LakeHooks *hooks)
 {
     Lake *l = calloc(1, sizeof *l);
-    *l = (Lake){ .catalog = c, .store = s, .layouts = layout_cache_new(), .hooks = hooks ? *hooks : (LakeHooks){0} };
+    *l = (Lake){ .catalog = c, .store = s, .layouts = layout_cache_new(), .hooks = hooks ? *hooks : (LakeHooks){0},
+                .serial = rand_u64() >> 24 };         /* several lakes may have tables on one connection */
     pthread_mutex_init(&l->lock, NULL);
     return l;
 }

@@ -21,7 +21,8 @@ typedef struct LakeHooks {
     /* Called before a file is read whose object belongs to a managed view: E_QUARANTINED stops the query. NULL: none. */
     Status (*before_read)(void *ctx, Arena *a, Str uri, Error *err);
 } LakeHooks;
-Lake *lake_new(Catalog *c, Store *s, const LakeHooks *hooks);    /* hooks may be NULL */
+/* hooks may be NULL. c NULL: a table of another catalog, whose LakeTable the caller makes of its metadata alone (see test_rest_remote.c); it is read and written, and committed there. */
+Lake *lake_new(Catalog *c, Store *s, const LakeHooks *hooks);
 void lake_free(Lake *l);
 Catalog *lake_catalog(Lake *l);
 Store *lake_store(Lake *l);

@@ -25,7 +25,7 @@ Status lake_file_allowed(Lake *l, Arena *a, const LakeTable *t, Str uri, Error *
     CatRelation owner = {0};
     Location at;
 
-    if (!t->relation.location.n || in_place(t, uri))
+    if (!l->catalog || !t->relation.location.n || in_place(t, uri))      /* a table elsewhere: its store refuses what is not its */
         return OK;
     Status s = cat_relation_by_location(l->catalog, a, uri, &owner, err);
     if (s != OK && s != E_NOT_FOUND)
