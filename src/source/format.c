@@ -41,6 +41,23 @@ Status format_decode(Format *f, Arena *a, Str bytes, Value *cells, int *gone, Er
     return f->kind->decode(f, a, bytes, cells, gone, err);
 }
 
+bool format_option_int(const Json *options, const char *key, int64_t fallback, int64_t *ret)
+{
+    const Json *v = json_get(options, key);
+
+    *ret = v && v->kind == JSON_INT ? v->integer : fallback;
+    return !v || (v->kind == JSON_INT && !v->above_i64) || (v->kind == JSON_STRING && str_to_i64(str_trim(v->string), ret));
+}
+
+bool format_option_bool(const Json *options, const char *key, bool fallback, bool *ret)
+{
+    const Json *v = json_get(options, key);
+    bool yes = json_is(v, JSON_STRING) && str_ieq(v->string, S("true")), no = json_is(v, JSON_STRING) && str_ieq(v->string, S("false"));
+
+    *ret = json_is(v, JSON_BOOL) ? v->boolean : yes || (fallback && !no);
+    return !v || v->kind == JSON_BOOL || yes || no;
+}
+
 /* ---- columns and their types ------------------------------------------------------------------------------------------------------ */
 
 static void type_name(StrBuf *b, const DataType *t)

@@ -7,13 +7,14 @@
  * over, the second stalls the source, so that no message is lost for it.
  * A Format belongs to one thread at a time. Nothing here knows Kafka.
  *
- * Options (JSON, keys as in SQL, lower case):
+ * Options (JSON, keys as SQL has them, in lower case; numbers and booleans may be texts):
  *   {"format": "text" | "bytes" | "json"}
- *   {"format": "csv", "columns": 3, "header": ["a", "b"], "delimiter": ","}                   columns or header; a header names the columns of records
- *   {"format": "avro", "registry": {connection}}                                             the schema of the topic's subject
- *   {"format": "avro", "schema": "{…}", "registry": {…}}                                     reader's schema given; with no registry messages are bare Avro
- *   {"format": "protobuf", "message": "pkg.M", "schema": "\\x0a…"}                           a FileDescriptorSet in hexadecimal; messages are bare
- *   {"format": "protobuf", "registry": {connection}}                                         the subject's schema; messages carry id and message indexes
+ *   {"format": "csv", "columns": 3, "delimited by": ","}, {"format": "csv", "header": ["a", "b"]}        a header names the columns
+ *   {"format": "avro", "registry": {connection}}                                  the reader's schema is the newest of the topic's subject
+ *   {"format": "avro", "schema": "{…}", "registry": {connection}}                 the reader's schema is given
+ *   {"format": "avro", "schema": "{…}", "confluent wire format": true}            no registry: what stands before the data is passed over; false: nothing does
+ *   {"format": "protobuf", "message": "pkg.M", "schema": "\\x0a…"}                a FileDescriptorSet in hexadecimal; messages are bare
+ *   {"format": "protobuf", "registry": {connection}, "message": "pkg.M"}          the subject's schema; without "message" its first one
  *   {connection}: {"url", "username", "password", "ssl certificate authority", "ssl certificate", "ssl key"} */
 #ifndef FIRN_SOURCE_FORMAT_H
 #define FIRN_SOURCE_FORMAT_H
@@ -48,6 +49,10 @@ bool format_is_composite(const Format *f);
 /* One cell for each column; nested values and texts live in `a` or point into `bytes`. *gone 1: with FORMAT_AFTER, the row was deleted and cells are not set. */
 NODISCARD Status format_decode(Format *f, Arena *a, Str bytes, Value *cells, int *gone, Error *err);
 bool format_is_poison(Status s);
+
+/* An option that may be a number or a text of one; false: it is there and is none. */
+bool format_option_int(const Json *options, const char *key, int64_t fallback, int64_t *ret);
+bool format_option_bool(const Json *options, const char *key, bool fallback, bool *ret);
 
 /* Strict RFC 8259 to the text that stands for the value: members sorted by name (of one name the last), no blanks, escapes only where they must be.
  * E_SYNTAX with the byte's offset: also bad UTF-8, \u0000, lone surrogates, nesting over FORMAT_MAX_DEPTH. */

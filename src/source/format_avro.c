@@ -11,6 +11,7 @@ typedef struct {
     AvroShapes shapes;
     AvroShape *shape;                     /* of `row`; NULL: it is no record, there is one column */
     FormatPart part;
+    bool framed;                          /* no registry, but its frame stands before the data */
     int nullable;
     RegistryIds writers;
 } Avro;
@@ -87,6 +88,8 @@ static Status open_avro(Format *f, const FormatOptions *o, Error *err)
     v->part = o->part;
     if (registry)
         TRY(registry_open(f->a, registry, &v->registry, err));
+    else if (!format_option_bool(o->options, "confluent wire format", true, &v->framed))
+        return FAIL(err, E_INVALID, "CONFLUENT WIRE FORMAT must be true or false");
     TRY(read_schema(f, v, o, err));
     return add_columns(f, v, err);
 }
@@ -147,10 +150,10 @@ static Status decode_avro(Format *f, Arena *a, Str bytes, Value *cells, int *gon
     const AvroValue *row = &message;
     int32_t id;
 
-    if (v->registry) {
+    if (v->registry || v->framed)
         TRY(registry_frame(bytes, &id, &bytes, err));
+    if (v->registry)
         TRY(writer_of(f, v, a, id, &writer, err));
-    }
     TRY(avro_value_read(a, writer, bytes, &message, err));
     if (v->part == FORMAT_AFTER)
         TRY(after_of(&message, &row, err));

@@ -29,7 +29,8 @@ static Status numbered_columns(Format *f, int64_t n, Error *err)
 static Status open_csv(Format *f, const FormatOptions *o, Error *err)
 {
     const Json *header = json_get(o->options, "header");
-    Str delimiter = json_get_str(o->options, "delimiter", S(","));
+    Str delimiter = json_get_str(o->options, "delimited by", S(","));
+    int64_t columns;
     Csv *c = arena_new(f->a, Csv);
 
     if (delimiter.n != 1 || (unsigned char)delimiter.p[0] > 127 || strchr("\"\r\n", delimiter.p[0]))
@@ -41,7 +42,9 @@ static Status open_csv(Format *f, const FormatOptions *o, Error *err)
         return named_columns(f, header, err);
     if (header)
         return FAIL(err, E_UNSUPPORTED, "CSV WITH HEADER needs the columns' names here: WITH HEADER (a, b)");
-    return numbered_columns(f, json_get_int(o->options, "columns", 0), err);
+    if (!format_option_int(o->options, "columns", 0, &columns))
+        columns = 0;
+    return numbered_columns(f, columns, err);
 }
 
 static bool ends_field(const Record *r)

@@ -38,6 +38,8 @@ static Format *open_with(Arena *a, const Json *registry, const char *schema, For
     json_set(a, options, "format", json_str(a, S("avro")));
     if (registry)
         json_set(a, options, "registry", json_copy(a, registry));
+    if (!registry)
+        json_set(a, options, "confluent wire format", json_str(a, S("false")));
     if (schema)
         json_set(a, options, "schema", json_str(a, str_c(schema)));
     Status s = format_open(a, &o, &f, err);
@@ -202,6 +204,16 @@ static void schemas_without_a_relation(void **state UNUSED)
     }
 }
 
+static void a_schema_without_a_registry(void **state UNUSED)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Format *f = test_open(a, "{\"format\": \"avro\", \"schema\": \"\\\"long\\\"\"}");
+
+    assert_str(test_columns(a, f), "data:bigint!");
+    assert_str(test_row(a, f, test_framed(a, 123, test_hex(a, "02"))), "'1'::BIGINT");
+    assert_true(str_starts(test_row(a, f, test_hex(a, "02")), S("E_CORRUPT ")));
+}
+
 static void poison(void **state UNUSED)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
@@ -225,7 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_type), cmocka_unit_test(cut_anywhere_is_an_error), cmocka_unit_test(the_writers_schema_is_resolved),
         cmocka_unit_test(a_registry_that_is_away_is_not_the_messages_fault), cmocka_unit_test(pinned_schemas), cmocka_unit_test(schemas_that_refer_to_others),
-        cmocka_unit_test(debezium_envelope), cmocka_unit_test(schemas_without_a_relation), cmocka_unit_test(poison),
+        cmocka_unit_test(debezium_envelope), cmocka_unit_test(schemas_without_a_relation), cmocka_unit_test(poison), cmocka_unit_test(a_schema_without_a_registry),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
