@@ -179,6 +179,21 @@ static Status plain(Service *s, Arena *a, Str name, const Json *v, Json **ret, E
     return OK;
 }
 
+/* Names and values that connectors know by another word. */
+static void translate(Arena *a, Json *o)
+{
+    const Json *broker = json_get(o, "broker");
+
+    if (json_get(o, "user"))
+        json_set(a, o, "username", json_get(o, "user"));
+    if (str_eq(json_get_str(o, "ssl mode", (Str){0}), S("required")))
+        json_set(a, o, "ssl mode", json_str(a, S("require")));
+    if (json_len(broker)) {
+        json_set(a, o, "brokers", json_copy(a, broker));
+        json_set(a, o, "broker", json_copy(a, json_at(broker, 0)));
+    }
+}
+
 static Status options_of(Service *s, Arena *a, const Object *o, Json **ret, Error *err)
 {
     const Json *options = json_get(o->detail, "options");
@@ -191,8 +206,7 @@ static Status options_of(Service *s, Arena *a, const Object *o, Json **ret, Erro
         TRY(plain(s, a, m->key, m->value, &v, err));
         json_set_s(a, *ret, str_lower(a, m->key), v);
     }
-    if (json_get(*ret, "user"))
-        json_set(a, *ret, "username", json_get(*ret, "user"));
+    translate(a, *ret);
     return OK;
 }
 
