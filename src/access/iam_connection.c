@@ -2,7 +2,8 @@
 /* iam_connection.c - the role as which firn's own connections act (the principal that Materialize's guide puts into trust policies).
  *
  * It stands among the roles without being a document: trust policies may name it and GetRole shows it, but it cannot be made, changed or deleted, and lists leave it
- * out.  Only firn itself takes it (iam_assume_service_key, ROLE_SERVICE); all that it may do is to assume other roles, whose trust decides. */
+ * out.  Only firn itself takes it (iam_assume_service_key, IAM_CONNECTION_SERVICE).
+ * It has no rights at all: whoever may make a connection acts through it, so it takes the roles that name it, never those that trust its account. */
 #include "access/iam_int.h"
 
 #include <stdio.h>
@@ -11,7 +12,6 @@
 #define ROLE_NAME "MaterializeConnection"
 #define ROLE_ID "AROAFIRNCONNECTIONROL"
 #define TRUST "{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":{\"Service\":\"" IAM_CONNECTION_SERVICE "\"},\"Action\":\"sts:AssumeRole\"}]}"
-#define RIGHTS "{\"Version\":\"2012-10-17\",\"Statement\":[{\"Effect\":\"Allow\",\"Action\":\"sts:AssumeRole\",\"Resource\":\"*\"}]}"
 
 Status iam_set_connection_role(Access *x, Str arn, Error *err)
 {
@@ -41,13 +41,11 @@ static Str path_of(Arena *a, Str arn, Str name)
 Json *iam_own_role(const Access *x, Arena *a, Str name)
 {
     Str arn = iam_connection_role(x, a), mine = iam_name_of(arn);
-    Json *r, *inlined;
+    Json *r;
 
     if (!str_eq(name, mine))
         return NULL;
     r = json_object(a);
-    inlined = json_object(a);
-    json_set(a, inlined, "AssumeRoles", json_str(a, S(RIGHTS)));
     json_set(a, r, "Path", json_str(a, path_of(a, arn, mine)));
     json_set(a, r, "RoleName", json_str(a, mine));
     json_set(a, r, "RoleId", json_str(a, S(ROLE_ID)));
@@ -56,7 +54,7 @@ Json *iam_own_role(const Access *x, Arena *a, Str name)
     json_set(a, r, "AssumeRolePolicyDocument", json_str(a, S(TRUST)));
     json_set(a, r, "Description", json_str(a, S("Connections of the SQL door act as this role. It belongs to firn and cannot be changed.")));
     json_set(a, r, "MaxSessionDuration", json_int(a, 3600));
-    json_set(a, r, "Inline", inlined);
+    json_set(a, r, "Inline", json_object(a));
     json_set(a, r, "Attached", json_array(a));
     json_set(a, r, "Tags", json_object(a));
     return r;
