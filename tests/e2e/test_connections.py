@@ -7,6 +7,7 @@ import socketserver
 import threading
 import time
 
+import boto3
 import psycopg
 import pytest
 
@@ -200,6 +201,43 @@ def test_validation_says_which_step(server, db):
     fails(db, "VALIDATE CONNECTION mine", "signature")                            # the new secret holds from the next use on
 
 
+def trusting(who, external_id=None):
+    st = {"Effect": "Allow", "Principal": {"AWS": who}, "Action": "sts:AssumeRole"}
+    if external_id:
+        st["Condition"] = {"StringEquals": {"sts:ExternalId": external_id}}
+    return json.dumps({"Version": "2012-10-17", "Statement": [st]})
+
+
+def test_an_account_elsewhere(server, tmp_path):
+    """As with AWS itself: firn's own key there takes firn's own role, that one the user's."""
+    def api(service):
+        return boto3.client(service, endpoint_url=server.lake, aws_access_key_id=server.key, aws_secret_access_key=server.secret, region_name="us-east-1")
+    iam, tables = api("iam"), api("s3tables")
+    user = iam.create_user(UserName="firn")["User"]["Arn"]
+    key = iam.create_access_key(UserName="firn")["AccessKey"]
+    jump = iam.create_role(RoleName="FirnConnection", AssumeRolePolicyDocument=trusting(user))["Role"]["Arn"]
+    iam.put_role_policy(RoleName="FirnConnection", PolicyName="p", PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Resource": "*"}]}))
+    bucket = tables.create_table_bucket(name="elsewhere")["arn"]
+    target = iam.create_role(RoleName="target", AssumeRolePolicyDocument=trusting(jump, "PENDING"))["Role"]["Arn"]
+    iam.put_role_policy(RoleName="target", PolicyName="p", PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3tables:*", "Resource": [bucket, bucket + "/table/*"]}]}))
+    s = Server(tmp_path / "data", [f"aws.endpoint={server.lake}", f"aws.connection_role_arn={jump}", f"aws.access_key_id={key['AccessKeyId']}", f"aws.secret_access_key={key['SecretAccessKey']}"])
+    try:
+        with s.connect("materialize") as db:
+            db.execute(f"CREATE CONNECTION c TO AWS (ASSUME ROLE ARN = '{target}', REGION = 'us-east-1')")
+            ((principal, external_id),) = rows(db, "SELECT principal, external_id FROM mz_internal.mz_aws_connections")
+            assert principal == jump
+            fails(db, "VALIDATE CONNECTION c", f"assuming role {target}")
+            iam.update_assume_role_policy(RoleName="target", PolicyDocument=trusting(jump, external_id))
+            db.execute("VALIDATE CONNECTION c")
+            db.execute(f"CREATE CONNECTION i TO ICEBERG CATALOG (CATALOG TYPE 's3tablesrest', URL 'https://s3tables.us-east-1.amazonaws.com/iceberg', WAREHOUSE '{bucket}', AWS CONNECTION c)")
+            iam.update_assume_role_policy(RoleName="FirnConnection", PolicyDocument=trusting("arn:aws:iam::123456789012:root"))
+            iam.delete_role_policy(RoleName="FirnConnection", PolicyName="p")
+            fails(db, "VALIDATE CONNECTION c", "firn's own role: assuming role " + jump)
+    finally:
+        s.stop()
+    assert key["SecretAccessKey"] not in (tmp_path / "data.log").read_text()
+
+
 # ---- catalogs that are not what they should be -----------------------------------------------------------------------------------------------------------
 
 
@@ -301,9 +339,9 @@ HOSTILE = {
     "array": ("/v1/config", lambda h, b: say(h, 200, []), CONNECT), "500": ("/v1/config", lambda h, b: say(h, 500, {"error": {"message": "boom", "type": "X", "code": 500}}), CONNECT),
     "403": ("/v1/config", lambda h, b: say(h, 403, {"error": {"message": "not for you", "type": "ForbiddenException", "code": 403}}), CONNECT + ".*not for you"),
     "404": ("/v1/config", lambda h, b: say(h, 404, {"error": {"message": "no such warehouse", "type": "NotFoundException", "code": 404}}), CONNECT + ".*no such warehouse"),
-    "redirects": ("/v1/config", around, CONNECT), "half an answer": ("/v1/config", half, CONNECT), "without end": ("/v1/config", huge, CONNECT), "drop by drop": ("/v1/config", slowly, CONNECT),
+    "redirects": ("/v1/config", around, CONNECT), "half an answer": ("/v1/config", half, CONNECT), "without end": ("/v1/config", huge, CONNECT),
     "a wrong key": ("oauth/tokens", echo, CONNECT), "a token of nothing": ("oauth/tokens", lambda h, b: say(h, 200, {"access_token": 5}), CONNECT),
-    "a token slowly": ("oauth/tokens", slowly, CONNECT), "namespaces of nonsense": ("/v1/namespaces", lambda h, b: say(h, 200, {"namespaces": "none"}), LIST),
+    "namespaces of nonsense": ("/v1/namespaces", lambda h, b: say(h, 200, {"namespaces": "none"}), LIST),
     "namespaces denied": ("/v1/namespaces", lambda h, b: say(h, 403, {"error": {"message": "may not list", "type": "ForbiddenException", "code": 403}}), LIST + ".*may not list"),
     "pages without end": ("/v1/namespaces", lambda h, b: say(h, 200, {"namespaces": [["a"]], "next-page-token": "again"}), LIST),
 }
@@ -322,16 +360,101 @@ def test_hostile_catalogs(db, how):
     assert rows(db, "SELECT 1") == [(1,)]
 
 
-def test_nobody_answers(db):
+REST = "CATALOG TYPE 'rest', URL '{}', CREDENTIAL SECRET cred"
+
+
+def test_nobody_is_there(db):
     with socket.socket() as s:                                                    # bound, not listening
         s.bind(("127.0.0.1", 0))
-        fails(db, f"CREATE CONNECTION dead TO ICEBERG CATALOG (CATALOG TYPE 'rest', URL 'http://127.0.0.1:{s.getsockname()[1]}', CREDENTIAL SECRET cred)", CONNECT)
-    with socket.socket() as s:                                                    # listening, never answering
-        s.bind(("127.0.0.1", 0))
-        s.listen()
+        fails(db, f"CREATE CONNECTION dead TO ICEBERG CATALOG ({REST.format('http://127.0.0.1:%d' % s.getsockname()[1])})", CONNECT)
+
+
+def test_slow_ones(server, db):
+    """Listening and mute, drop by drop, at each place: all at once, each in its own time."""
+    mute = socket.socket()
+    mute.bind(("127.0.0.1", 0))
+    mute.listen()
+    db.execute(f"CREATE CONNECTION slow_sts TO AWS (ASSUME ROLE ARN '{ARN}', ENDPOINT '{Catalog(slowly).url}')")
+    statements = [f"CREATE CONNECTION slow{i} TO ICEBERG CATALOG ({o})" for i, o in enumerate([
+        REST.format("http://127.0.0.1:%d" % mute.getsockname()[1]), REST.format(Catalog(but("/v1/config", slowly)).url), REST.format(Catalog(but("oauth/tokens", slowly)).url),
+        REST.format(Catalog(but("/v1/namespaces", slowly)).url), f"CATALOG TYPE 's3tablesrest', URL 'https://s3tables.us-east-1.amazonaws.com/iceberg', WAREHOUSE '{BUCKET}', AWS CONNECTION slow_sts"])]
+    ended = {}
+
+    def run(i, text):
         began = time.monotonic()
-        fails(db, f"CREATE CONNECTION mute TO ICEBERG CATALOG (CATALOG TYPE 'rest', URL 'http://127.0.0.1:{s.getsockname()[1]}', CREDENTIAL SECRET cred)", CONNECT)
-        assert time.monotonic() - began < 45
+        with server.connect("materialize") as c:
+            try:
+                c.execute(text)
+                ended[i] = "it went through"
+            except psycopg.Error as e:
+                ended[i] = (time.monotonic() - began, str(e))
+    threads = [threading.Thread(target=run, args=(i, t)) for i, t in enumerate(statements + ["VALIDATE CONNECTION slow_sts"])]
+    for t in threads:
+        t.start()
+    began = time.monotonic()
+    assert rows(db, "SELECT 1") == [(1,)] and time.monotonic() - began < 5        # the others go on
+    for t in threads:
+        t.join(60)
+    mute.close()
+    assert len(ended) == len(threads)
+    for i, e in ended.items():
+        assert e[0] < 45 and ("failed to " in e[1] or "assuming role" in e[1]), (i, e)
+    db.execute("DROP CONNECTION slow_sts")
+
+
+STS = {"html": lambda h, b: say(h, 200, "<html>hello</html>"), "empty": lambda h, b: say(h, 200, ""), "json": lambda h, b: say(h, 200, {}), "500": lambda h, b: say(h, 500, "oh"),
+       "half": half, "without end": huge, "redirects": around,
+       "no keys": lambda h, b: say(h, 200, "<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>A</AccessKeyId></Credentials></AssumeRoleResult></AssumeRoleResponse>"),
+       "over already": lambda h, b: say(h, 200, "<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIA1</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken>"
+                                        "<Expiration>1999-01-01T00:00:00Z</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>")}
+
+
+@pytest.mark.parametrize("how", STS)
+def test_hostile_sts(db, how):
+    c = Catalog(STS[how])
+    db.execute(f"CREATE CONNECTION sts TO AWS (ASSUME ROLE ARN '{ARN}', ENDPOINT '{c.url}')")
+    began = time.monotonic()
+    try:
+        fails(db, "VALIDATE CONNECTION sts")
+        fails(db, "CREATE CONNECTION dead TO ICEBERG CATALOG (CATALOG TYPE 's3tablesrest', URL 'https://s3tables.us-east-1.amazonaws.com/iceberg', WAREHOUSE 'w', AWS CONNECTION sts)", CONNECT)
+        assert time.monotonic() - began < 90
+        assert all(KEY not in a[3] for a in c.asked)
+    finally:
+        db.execute("DROP CONNECTION sts")
+
+
+ROLE_KEYS = """<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials><AccessKeyId>ASIA{n}</AccessKeyId>
+<SecretAccessKey>secret-of-a-session</SecretAccessKey><SessionToken>token-{n}</SessionToken><Expiration>{end}</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>"""
+
+
+def test_keys_are_renewed_before_they_end(db):
+    """Remembered as long as they are good for five minutes more, and as long as the connection says the same."""
+    life = [3600]
+    made = []
+
+    def answer(h, body):
+        if "Action=AssumeRole" in body:
+            made.append(body)
+            end = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + life[0]))
+            say(h, 200, ROLE_KEYS.format(n=len(made), end=end))
+        else:
+            good(h, body)
+    c = Catalog(answer)
+    db.execute(f"CREATE CONNECTION renew TO AWS (ASSUME ROLE ARN '{ARN}', ASSUME ROLE SESSION NAME 'me', ENDPOINT '{c.url}')")
+    db.execute(f"CREATE CONNECTION renewed TO ICEBERG CATALOG (CATALOG TYPE 's3tablesrest', URL 'https://s3tables.us-east-1.amazonaws.com/iceberg', WAREHOUSE '{BUCKET}', AWS CONNECTION renew)")
+    assert len(made) == 1 and "ExternalId=mz_" in made[0] and "RoleSessionName=me" in made[0]
+    lists = [a for a in c.asked if "/iceberg/v1/namespaces" in a[1]]
+    assert "Credential=ASIA1/" in lists[0][2]["authorization"] and "/us-east-1/s3tables/" in lists[0][2]["authorization"] and lists[0][2]["x-amz-security-token"] == "token-1"
+    db.execute("VALIDATE CONNECTION renewed")
+    assert len(made) == 1
+    db.execute("ALTER CONNECTION renew SET (ASSUME ROLE SESSION NAME 'you')")
+    life[0] = 240                                                                 # less than is asked for: each use takes new ones
+    db.execute("VALIDATE CONNECTION renewed")
+    n = len(made)
+    assert n > 1 and "RoleSessionName=you" in made[1]
+    db.execute("VALIDATE CONNECTION renewed")
+    assert len(made) > n
+    db.execute("DROP CONNECTION renewed, renew")
 
 
 def test_a_good_catalog(db):
