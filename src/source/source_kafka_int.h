@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* source_kafka_int.h - inside of the Kafka source: a topic's columns, the places up to which it was read, the client. */
+#ifndef FIRN_SOURCE_KAFKA_INT_H
+#define FIRN_SOURCE_KAFKA_INT_H
+
+#include <librdkafka/rdkafka.h>
+
+#include "source/format.h"
+
+enum {
+    KAFKA_PARTITIONS_MAX = 10000,
+    KAFKA_INCLUDES_MAX   = 100,
+    KAFKA_HEADERS_MAX    = 10000,       /* of one message */
+};
+
+/* ---- columns and rows (source_kafka_shape.c) ------------------------------------------------------------------------------------------ */
+
+typedef enum { KAFKA_NONE, KAFKA_UPSERT, KAFKA_DEBEZIUM } KafkaEnvelope;
+typedef enum { KAFKA_PARTITION, KAFKA_OFFSET, KAFKA_TIMESTAMP, KAFKA_HEADERS, KAFKA_HEADER, KAFKA_HEADER_BYTES } KafkaMetaKind;
+typedef struct KafkaMeta { KafkaMetaKind kind; Str header; } KafkaMeta;
+
+typedef struct KafkaHeader { Str name, value; int is_null; } KafkaHeader;
+typedef struct KafkaMessage {
+    Str key, value;
+    int has_key, has_value;
+    int32_t partition;
+    int64_t offset, timestamp_ms;
+    VEC(KafkaHeader) headers;
+} KafkaMessage;
+
+typedef struct KafkaShape {
+    Arena *a;
+    KafkaEnvelope envelope;
+    Format *key, *value;                  /* key NULL: it is not decoded */
+    int key_in_row;                       /* the key's columns stand in front */
+    int key_named;                        /* … as one column, a record of several */
+    int inline_errors;
+    VEC(KafkaMeta) metas;
+    FormatColumns columns;                /* [key] [value] [error] [metas] */
+    size_t nkey, nvalue;                  /* columns of each in the row */
+    size_t key_cells;                     /* that decoding the key gives */
+    StrVec key_names;                     /* the row's key: UPSERT, DEBEZIUM */
+    Str pinned;
+} KafkaShape;
+
+/* pinned "": the source is being made, the registry is asked; else the schemas are those. */
+NODISCARD Status kafka_shape(Arena *a, const Json *options, Str pinned, KafkaShape **ret, Error *err);
+
+typedef enum { KAFKA_SKIP, KAFKA_INSERT, KAFKA_PUT, KAFKA_DELETE } KafkaVerb;       /* PUT, DELETE: by key */
+typedef struct KafkaRow { KafkaVerb verb; Value *cells, *key; } KafkaRow;
+/* An error that format_is_poison is of this message alone. */
+NODISCARD Status kafka_row(KafkaShape *s, Arena *a, const KafkaMessage *m, KafkaRow *ret, Error *err);
+
+/* ---- places (source_kafka_place.c) -------------------------------------------------------------------------------------------------------- */
+
+/* next: the offset to go on from. last: of the message that came before, and what it looked like, by which a topic that was made anew is found out. */
+typedef struct KafkaPlace { int32_t partition; int64_t next, last, last_ms, last_bytes; int verify; } KafkaPlace;      /* last -1: none */
+typedef struct KafkaPlaces { KafkaPlace *p; size_t n, cap; } KafkaPlaces;
+NODISCARD Status kafka_places_read(Arena *a, Str note, KafkaPlaces *ret, Error *err);
+Str kafka_places_write(Arena *a, const KafkaPlaces *p);
+KafkaPlace *kafka_place(KafkaPlaces *p, int32_t partition);               /* NULL: none */
+
+/* ---- the client (source_kafka_client.c) -------------------------------------------------------------------------------------------------------- */
+
+/* error: the newest that librdkafka said; down: no broker is there; reading: events come with the messages from now on. */
+typedef struct Kafka { rd_kafka_t *rk; Str topic; char error[512]; int down, reading; } Kafka;
+NODISCARD Status kafka_open(Arena *a, const Json *connection, Str group, Kafka *ret, Error *err);
+void kafka_closep(Kafka *k);
+void kafka_read(Kafka *k);                                /* what comes is taken by rd_kafka_consumer_poll from now on */
+/* E_NOT_FOUND: no such topic. */
+NODISCARD Status kafka_partitions(Kafka *k, int *ret, Error *err);
+NODISCARD Status kafka_watermarks(Kafka *k, int32_t partition, int64_t *low, int64_t *high, Error *err);
+NODISCARD Status kafka_offset_at(Kafka *k, int32_t partition, int64_t ms, int64_t *ret, Error *err);       /* of the first message not before; the end when there is none */
+/* Any broker, and what it says to these credentials. */
+NODISCARD Status kafka_check(Kafka *k, Error *err);
+Status kafka_failed(const Kafka *k, rd_kafka_resp_err_t code, const char *what, Error *err);
+
+#endif
