@@ -38,6 +38,7 @@ typedef struct Relation {
     Arena *view_arena;
     struct { int64_t *p; size_t n, cap; } sources;
     Error *error;                     /* of a view that is left out; heap; NULL: it is well */
+    int paused;                       /* a view that takes no part in ticks */
     struct { LogReader *p; size_t n, cap; } readers;  /* of its change log */
 } Relation;
 
@@ -71,6 +72,8 @@ struct Live {
     int64_t status_seq, status_saved; /* of the newest, and of the newest on disk */
     int64_t now, clock_end;           /* last tick; time up to which the clock is reserved on disk */
     int64_t stages;                   /* numbers of stage tables */
+    Map views;                        /* temporary views of `conn` by name: their texts, in views_arena */
+    Arena *views_arena;
     LiveCounts counts;
 };
 
@@ -96,6 +99,7 @@ typedef struct Tick {
     struct { Delta *p; size_t n, cap; } deltas;
     struct { Relation **p; size_t n, cap; } skipped;  /* views left out of this attempt */
     Relation *fill;                   /* a new view to compute */
+    Relation *refresh;                /* one that is computed anew, paused or not */
 } Tick;
 
 /* live.c */
@@ -115,11 +119,15 @@ NODISCARD Status tick_run(Tick *t, Error *err);
 /* live_view.c: one view's part of a tick. */
 Delta *tick_delta(Tick *t, int64_t id);               /* NULL: unchanged */
 NODISCARD Status tick_view(Tick *t, Relation *r, Error *err);
+/* Made only when another text stands under the name. After a rollback none of them is certain: tick_forget_views. */
 NODISCARD Status tick_temp_view(Tick *t, Str name, Str sql, Error *err);
+void tick_forget_views(Live *l);
+bool tick_heard(const Tick *t, const Relation *r);    /* does anybody read what changes in it? */
 /* d->chg becomes a table of that name: what `ins` and `del` amount to. */
 NODISCARD Status tick_difference(Tick *t, Delta *d, Str name, Error *err);
 
 /* live_watch.c */
+bool watch_wants(Live *l, int64_t id);               /* is it watched? */
 NODISCARD Status watch_collect(Tick *t, Error *err);  /* chunks of the deltas that somebody watches */
 void watch_publish(Tick *t);                          /* after the commit */
 void watch_forget(Live *l, int64_t id);               /* lock held */

@@ -44,6 +44,9 @@ static void each_write(Tick *t, int64_t id, Writes *ret)
 static Status table_change(Tick *t, Delta *d, Error *err)
 {
     long long id = (long long)d->rel->id;
+
+    if (!tick_heard(t, d->rel))
+        return OK;
     Str cols = live_columns_sql(t->a, &d->rel->cols, "");
 
     if (!d->has_deletes) {
@@ -144,6 +147,7 @@ static Status attempt(Tick *t, Relation **failed, Error *err)
         for (size_t i = 0; i < t->deltas.n; i++)
             chunk_release(t->deltas.p[i].chunk);
         (void)!live_exec(t->l, S("ROLLBACK"), &ignored);
+        tick_forget_views(t->l);
         return s;
     }
     t->l->clock_end = end;
@@ -175,7 +179,7 @@ static void skip_readers(Tick *t)
 static void settle(Tick *t, const Error *why)
 {
     for (size_t i = 0; i < t->skipped.n; i++)
-        if (!t->skipped.p[i]->error)
+        if (!t->skipped.p[i]->error || t->skipped.p[i] == t->refresh)
             relation_error(t->l, t->skipped.p[i], why);
     for (size_t i = 0; i < t->deltas.n; i++)
         if (t->deltas.p[i].rel->error)

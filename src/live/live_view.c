@@ -13,9 +13,49 @@ Delta *tick_delta(Tick *t, int64_t id)
     return NULL;
 }
 
+enum { VIEWS_ARENA_MAX = 4 * 1024 * 1024 };
+
+void tick_forget_views(Live *l)
+{
+    if (l->views_arena)
+        arena_destroy(l->views_arena);
+    l->views_arena = NULL;
+    l->views = (Map){0};
+}
+
+static void remember_view(Live *l, Str name, Str sql)
+{
+    if (l->views_arena && arena_used(l->views_arena) > VIEWS_ARENA_MAX)
+        tick_forget_views(l);
+    if (!l->views_arena) {
+        l->views_arena = arena_create();
+        l->views = map_new(l->views_arena);
+    }
+    Str *text = arena_new(l->views_arena, Str);
+    *text = str_dup(l->views_arena, sql);
+    map_put(&l->views, str_dup(l->views_arena, name), text);
+}
+
 Status tick_temp_view(Tick *t, Str name, Str sql, Error *err)
 {
-    return live_exec(t->l, str_fmt(t->a, "CREATE OR REPLACE TEMP VIEW " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), err);
+    const Str *there = t->l->views_arena ? map_get(&t->l->views, name) : NULL;
+
+    if (there && str_eq(*there, sql))
+        return OK;
+    TRY(live_exec(t->l, str_fmt(t->a, "CREATE OR REPLACE TEMP VIEW " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), err));
+    remember_view(t->l, name, sql);
+    return OK;
+}
+
+bool tick_heard(const Tick *t, const Relation *r)
+{
+    if (r->readers.n || watch_wants(t->l, r->id))
+        return true;
+    for (size_t i = 0; i < t->l->rels.n; i++)
+        for (size_t k = 0; k < t->l->rels.p[i]->sources.n; k++)
+            if (t->l->rels.p[i]->sources.p[k] == r->id)
+                return true;
+    return false;
 }
 
 static Status make(Tick *t, Str name, Str sql, Error *err)
@@ -58,7 +98,7 @@ static Status source_states(Tick *t, const Relation *r, IvmChange *changes, Erro
         changes[i] = (IvmChange){ .changed = d != NULL, .has_deletes = d && d->has_deletes };
         TRY(tick_temp_view(t, str_fmt(t->a, "s%zu_old", i), state_with(t, s, NULL), err));
         TRY(tick_temp_view(t, str_fmt(t->a, "s%zu_new", i), state_with(t, s, d), err));
-        if (d)
+        if (d && d->chg.n)
             TRY(tick_temp_view(t, str_fmt(t->a, "s%zu_chg", i), str_fmt(t->a, "SELECT * FROM " STR_FMT, STR_ARG(d->chg)), err));
     }
     return OK;
@@ -124,6 +164,16 @@ static Status run_steps(Tick *t, const IvmPlan *p, int64_t *bad, Error *err)
     return p->check_sql.n ? duck_scalar_i64(t->l->conn, p->check_sql, bad, &has, err) : OK;
 }
 
+/* Nobody hears of it: new rows go in where the old ones, found before, then go. */
+static Status apply_at_once(Tick *t, const Relation *r, const IvmPlan *p, const Delta *d, Error *err)
+{
+    Str table = live_table(t->a, r->id);
+
+    if (p->insert_sql.n)
+        TRY(live_exec(t->l, str_fmt(t->a, "INSERT INTO " STR_FMT " " STR_FMT, STR_ARG(table), STR_ARG(p->insert_sql)), err));
+    return d->del.n ? live_exec(t->l, str_fmt(t->a, "DELETE FROM " STR_FMT " WHERE rowid IN (SELECT rid FROM " STR_FMT ")", STR_ARG(table), STR_ARG(d->del)), err) : OK;
+}
+
 static Status incremental(Tick *t, Relation *r, const IvmChange *changes, Error *err)
 {
     Delta d = { .rel = r, .ins = str_fmt(t->a, "vi%lld", (long long)r->id) };
@@ -143,6 +193,8 @@ static Status incremental(Tick *t, Relation *r, const IvmChange *changes, Error 
         d.del = str_fmt(t->a, "vx%lld", (long long)r->id);
         TRY(make(t, d.del, str_fmt(t->a, "SELECT __pos AS rid FROM (" STR_FMT ") q", STR_ARG(p->delete_sql)), err));
     }
+    if (!tick_heard(t, r))
+        return apply_at_once(t, r, p, &d, err);
     TRY(make(t, d.ins, p->insert_sql.n ? p->insert_sql : str_fmt(t->a, "SELECT " STR_FMT " FROM " STR_FMT " WHERE false", STR_ARG(stored_columns(t, r)), STR_ARG(live_table(t->a, r->id))), err));
     return finish(t, &d, err);
 }
@@ -170,12 +222,14 @@ static bool source_broken(Tick *t, const Relation *r)
 
 Status tick_view(Tick *t, Relation *r, Error *err)
 {
-    if (r != t->fill && !has_change(t, r))
+    if (r->paused && r != t->refresh)
+        return OK;
+    if (r != t->fill && r != t->refresh && !has_change(t, r))
         return OK;
     if (r->error && source_broken(t, r))
         return OK;
     IvmChange *changes = arena_array(t->a, IvmChange, r->sources.n + 1);
     TRY(source_states(t, r, changes, err));
-    bool whole = r == t->fill || r->error || ivm_shape(r->view) == IVM_FULL_ONLY;
+    bool whole = r == t->fill || r == t->refresh || r->error || ivm_shape(r->view) == IVM_FULL_ONLY;
     return whole ? recompute(t, r, err) : incremental(t, r, changes, err);
 }

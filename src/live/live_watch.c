@@ -14,7 +14,7 @@ void chunk_release(Chunk *c)
         arena_destroy(c->a);
 }
 
-static bool is_watched(Live *l, int64_t id)
+bool watch_wants(Live *l, int64_t id)
 {
     pthread_mutex_lock(&l->lock);
     const LiveWatch *w = l->watches;
@@ -66,7 +66,7 @@ static Status collect(Tick *t, Delta *d, Error *err)
 Status watch_collect(Tick *t, Error *err)
 {
     for (size_t i = 0; i < t->deltas.n; i++)
-        if (is_watched(t->l, t->deltas.p[i].rel->id))
+        if (watch_wants(t->l, t->deltas.p[i].rel->id))
             TRY(collect(t, &t->deltas.p[i], err));
     return OK;
 }

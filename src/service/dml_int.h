@@ -29,6 +29,8 @@ NODISCARD Status dml_write(Dml *d, Str sql, int64_t *rows, Error *err);
 NODISCARD Status dml_delete_hits(Dml *d, Str sql, const char *op, int64_t *n, Error *err);
 /* Commits after s == OK, discards the files otherwise. */
 NODISCARD Status dml_finish(Dml *d, Status s, Error *err);
+/* A long VALUES list of constants as a temporary table; *ret selects its rows. done 0: it is not one, and is printed as any query. */
+NODISCARD Status values_stage(Run *r, const Query *q, Str *ret, int *done, Error *err);
 void dml_tag(Rows *rows, const char *tag, int64_t n);
 
 TableRef *dml_target(Dml *d, Str alias);

@@ -63,12 +63,15 @@ static Status insert_select(Dml *d, Query *q, Str *ret, Error *err)
     StrBuf out = sb_new(r->a);
     Binder b;
     Str inner;
+    int staged;
 
     run_binder(r, &b);
     TRY(sql_bind_query(r->a, &b, q, err));
     TRY(map_columns(d, q, from, err));
     *src = (TableRef){ .kind = TR_QUERY, .query = q, .engine = S("ins"), .columns = q->columns };
-    TRY(sql_print_query(r->a, &p, q, &inner, err));
+    TRY(values_stage(r, q, &inner, &staged, err));
+    if (!staged)
+        TRY(sql_print_query(r->a, &p, q, &inner, err));
     sb_addc(&out, "SELECT ");
     for (size_t i = 0; i < d->columns.n; i++) {
         Expr *e;

@@ -310,3 +310,20 @@ def test_pgjdbc(db, tmp_path):
     r = subprocess.run(["java", "-cp", jar, str(tmp_path / "Door.java"), f"jdbc:postgresql://127.0.0.1:{db.port}/materialize", db.key, db.secret],
                        capture_output=True, text=True, timeout=120)
     assert r.stdout == "done\n", r.stderr
+
+
+@pytest.mark.parametrize("dbname, table, types", [("materialize", "materialize.public.long_values_{n}", "a bigint, b numeric(12,3), c text, d date, e boolean, f double precision"),
+                                                  ("spark", "glue_catalog.{ns}.long_values", "a bigint, b decimal(12,3), c string, d date, e boolean, f double")])
+def test_long_values_are_as_many_short_ones(server, ns, dbname, table, types):
+    """A long VALUES list takes another way than a short one: the same rows come of both."""
+    date = "date '2026-01-02'" if dbname == "spark" else "'2026-01-02'"
+    rows = ["(1, 1.5, 'x', DATE, true, 1e3)", "(-2, -0.125, '', DATE, false, -2.5e-3)", "(NULL, NULL, NULL, NULL, NULL, NULL)", "(9223372036854775807, 123456789.123, 'it''s', DATE, true, 0e0)",
+            "(2147483648, 7, 'é', DATE, false, 1e0)", "(- 5, - 3.25, 'y', DATE, true, - 1e0)"] * 5
+    rows = [r.replace("DATE", date) for r in rows]
+    for name, parts in (("long", [rows]), ("short", [rows[i:i + 6] for i in range(0, len(rows), 6)])):
+        t = table.format(ns=ns, n=ns) + name
+        server.sql(f"CREATE TABLE {t} ({types})", dbname=dbname)
+        for part in parts:
+            server.sql(f"INSERT INTO {t} VALUES {', '.join(part)}", dbname=dbname)
+    long, short = (server.sql(f"SELECT * FROM {table.format(ns=ns, n=ns)}{n}", dbname=dbname) for n in ("long", "short"))
+    assert len(long) == 30 and sorted(map(repr, long)) == sorted(map(repr, short))
