@@ -500,6 +500,7 @@ void live_close(Live *l)
         relation_free(l->rels.p[i]);
     notes_free(l);
     statuses_free(l);
+    tick_forget_views(l);
     pthread_mutex_destroy(&l->lock);
     pthread_cond_destroy(&l->changed);
     arena_destroy(l->a);
