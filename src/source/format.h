@@ -7,12 +7,12 @@
  * over, the second stalls the source, so that no message is lost for it.
  * A Format belongs to one thread at a time. Nothing here knows Kafka.
  *
- * Options (JSON, keys as SQL has them, in lower case; numbers and booleans may be texts):
+ * Options (JSON; SQL's words in lower case, joined by underscores; numbers and booleans may be texts):
  *   {"format": "text" | "bytes" | "json"}
- *   {"format": "csv", "columns": 3, "delimited by": ","}, {"format": "csv", "header": ["a", "b"]}        a header names the columns
+ *   {"format": "csv", "columns": 3, "delimited_by": ","}, {"format": "csv", "header": ["a", "b"]}        a header names the columns
  *   {"format": "avro", "registry": {connection}}                                  the reader's schema is the newest of the topic's subject
  *   {"format": "avro", "schema": "{…}", "registry": {connection}}                 the reader's schema is given
- *   {"format": "avro", "schema": "{…}", "confluent wire format": true}            no registry: what stands before the data is passed over; false: nothing does
+ *   {"format": "avro", "schema": "{…}", "confluent_wire_format": true}            no registry: what stands before the data is passed over; false: nothing does
  *   {"format": "protobuf", "message": "pkg.M", "schema": "\\x0a…"}                a FileDescriptorSet in hexadecimal; messages are bare
  *   {"format": "protobuf", "registry": {connection}, "message": "pkg.M"}          the subject's schema; without "message" its first one
  *   {connection}: {"url", "username", "password", "ssl certificate authority", "ssl certificate", "ssl key"} */

@@ -88,7 +88,7 @@ static Status open_avro(Format *f, const FormatOptions *o, Error *err)
     v->part = o->part;
     if (registry)
         TRY(registry_open(f->a, registry, &v->registry, err));
-    else if (!format_option_bool(o->options, "confluent wire format", true, &v->framed))
+    else if (!format_option_bool(o->options, "confluent_wire_format", true, &v->framed))
         return FAIL(err, E_INVALID, "CONFLUENT WIRE FORMAT must be true or false");
     TRY(read_schema(f, v, o, err));
     return add_columns(f, v, err);

@@ -29,7 +29,7 @@ static Status numbered_columns(Format *f, int64_t n, Error *err)
 static Status open_csv(Format *f, const FormatOptions *o, Error *err)
 {
     const Json *header = json_get(o->options, "header");
-    Str delimiter = json_get_str(o->options, "delimited by", S(","));
+    Str delimiter = json_get_str(o->options, "delimited_by", S(","));
     int64_t columns;
     Csv *c = arena_new(f->a, Csv);
 

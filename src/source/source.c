@@ -10,7 +10,6 @@
 #include <time.h>
 
 #pragma weak source_postgres
-#pragma weak source_kafka
 #pragma weak source_webhooks
 #pragma weak source_iceberg
 static const SourceConnector *const connectors[] = { &source_load_generator, &source_postgres, &source_kafka, &source_webhooks, &source_iceberg };
@@ -79,6 +78,17 @@ static void wait_paused(SourceRun *r)
     pthread_mutex_unlock(&r->lock);
 }
 
+/* For the time when the object is gone and what was made outside must go too. */
+static void keep_options(SourceRun *r, const Json *options)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+
+    if (!r->c->forget)
+        return;
+    free(r->options);
+    r->options = strdup(str_z(a, json_text(a, options)));
+}
+
 static Status attempt(SourceRun *r, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
@@ -87,6 +97,7 @@ static Status attempt(SourceRun *r, Error *err)
 
     TRY(duck_connect(r->owner->o.engine, &conn, err));
     TRY(r->owner->o.options(r->owner->o.ctx, a, r->id, &options, err));
+    keep_options(r, options);
     r->conn = conn;
     r->spec = (SourceSpec){ .id = r->id, .type = r->type, .options = options, .outputs = &r->outputs };
     Status s = r->c->run(r, err);
@@ -256,6 +267,7 @@ static void run_free(SourceRun *r)
     pthread_mutex_destroy(&r->lock);
     pthread_cond_destroy(&r->wake);
     free(r->errors);
+    free(r->options);
     arena_destroy(r->a);
     free(r);
 }
@@ -269,12 +281,46 @@ static void tell(SourceRun *r, int stop, int pause)
     pthread_mutex_unlock(&r->lock);
 }
 
-static void end(SourceRun *r)
+/* Nobody uses it any more: it is out of the list, its thread has ended, requests that were under way are done. */
+static void stop_thread(SourceRun *r)
 {
     tell(r, 1, 0);
     if (r->has_thread)
         pthread_join(r->thread, NULL);
+    r->has_thread = 0;
+    pthread_mutex_lock(&r->lock);
+    while (r->users)
+        pthread_cond_wait(&r->wake, &r->lock);
+    pthread_mutex_unlock(&r->lock);
+}
+
+static void end(SourceRun *r)
+{
+    stop_thread(r);
     run_free(r);
+}
+
+SourceRun *source_hold(Sources *s, int64_t id)
+{
+    pthread_mutex_lock(&s->lock);
+    SourceRun *r = find(s, id);
+    if (r) {
+        pthread_mutex_lock(&r->lock);
+        r->users++;
+        pthread_mutex_unlock(&r->lock);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return r;
+}
+
+void source_releasep(SourceRun **r)
+{
+    if (!*r)
+        return;
+    pthread_mutex_lock(&(*r)->lock);
+    (*r)->users--;
+    pthread_cond_broadcast(&(*r)->wake);
+    pthread_mutex_unlock(&(*r)->lock);
 }
 
 void source_stop(Sources *s, int64_t id)
@@ -284,14 +330,30 @@ void source_stop(Sources *s, int64_t id)
         end(r);
 }
 
+static int64_t first_run(Sources *s)
+{
+    pthread_mutex_lock(&s->lock);
+    int64_t id = s->runs ? s->runs->id : -1;
+    pthread_mutex_unlock(&s->lock);
+    return id;
+}
+
+/* All are told first: they end together. */
+void sources_stop_all(Sources *s)
+{
+    pthread_mutex_lock(&s->lock);
+    for (SourceRun *r = s->runs; r; r = r->next)
+        tell(r, 1, 0);
+    pthread_mutex_unlock(&s->lock);
+    for (int64_t id; (id = first_run(s)) >= 0;)
+        source_stop(s, id);
+}
+
 void sources_free(Sources *s)
 {
     if (!s)
         return;
-    for (SourceRun *r = s->runs; r; r = r->next)
-        tell(r, 1, 0);
-    while (s->runs)
-        source_stop(s, s->runs->id);
+    sources_stop_all(s);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -367,40 +429,37 @@ Status source_start(Sources *s, int64_t id, Str type, const SourceOutputs *outpu
     return OK;
 }
 
-static void forget_outside(Sources *s, const SourceRun *r)
+static Status forget_outside(const SourceRun *r, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     SourceSpec spec = r->spec;
     Json *options;
-    Error err = {0};
 
-    Status st = s->o.options(s->o.ctx, a, r->id, &options, &err);
+    TRY(json_parse(a, str_c(r->options), &options, err));
     spec.options = options;
-    if (st == OK)
-        st = r->c->forget(a, &spec, &err);
-    if (st != OK)
-        live_status_put(s->o.live, r->id, "dropped", str_c(err.message), S("What was made for the source outside may still be there: remove it by hand."));
+    return r->c->forget(a, &spec, err);
 }
 
-void source_drop(Sources *s, int64_t id)
+Status source_drop(Sources *s, int64_t id, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     SourceRun *r = take(s, id);
     LiveNote note = { .key = source_note_key(a, id) };
-    Error ignored;
+    Status outside = OK;
+    Error why;
     int64_t t;
 
     if (r) {
-        tell(r, 1, 0);
-        if (r->has_thread)
-            pthread_join(r->thread, NULL);
-        r->has_thread = 0;
-        if (r->c->forget)
-            forget_outside(s, r);
+        stop_thread(r);
+        outside = r->options ? forget_outside(r, &why) : OK;
         run_free(r);
     }
-    (void)!live_commit_noted(s->o.live, NULL, 0, &note, 1, &t, &ignored);
-    live_status_put(s->o.live, id, "dropped", (Str){0}, (Str){0});
+    TRY(live_commit_noted(s->o.live, NULL, 0, &note, 1, &t, err));
+    if (outside != OK) {
+        *err = why;
+        error_context(err, "what was made outside for a source that was dropped may still be there");
+    }
+    return outside;
 }
 
 static Status set_pause(SourceRun *r, void *ctx, Error *err UNUSED)

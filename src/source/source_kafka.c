@@ -7,13 +7,13 @@
  * What must not happen unseen: a topic that was deleted, made anew, or whose messages went before they were read.  Offsets beyond the end or before the beginning say
  * so, and at each start the last message is looked at once more, if it is still there (compaction may have taken it).
  *
- * Options (resolved; keys as SQL has them, in lower case; numbers may be texts):
+ * Options (resolved; words of SQL in lower case, of connections with blanks, of sources with underscores; numbers may be texts):
  *   "connection": {"broker": "h:9092" | "brokers": "h:9092,…" or ["h:9092", …], "security protocol", "sasl mechanisms", "sasl username", "sasl password",
  *                  "ssl certificate authority", "ssl certificate", "ssl key"}
- *   "topic", "group id prefix", "start offset": [n, …] or n, "start timestamp": ms (below 0: before now), "topic metadata refresh interval": "30s"
- *   "format": {…} or "key format": {…} and "value format": {…}: format.h
+ *   "topic", "group_id_prefix", "start_offset": [n, …] or n, "start_timestamp": ms (below 0: before now), "topic_metadata_refresh_interval": "30s"
+ *   "format": {…} of both or, with "key_format": {…}, of the value: format.h
  *   "include": [{"name": "key" | "partition" | "offset" | "timestamp" | "headers" | "header:x" | "header bytes:x", "alias": "k"}, …]
- *   "envelope": "none" | "upsert" | "debezium", "value decoding errors": "error" (the column's name; absent: not inline)
+ *   "envelope": "none" | "upsert" | "debezium", "value_decoding_errors": "error" (the column's name; absent: not inline)
  * Output: one, named "", external the topic, pinned the schemas. */
 #include "source/source_kafka_int.h"
 
@@ -65,7 +65,7 @@ static Status assign(Topic *t, Error *err);
 static Status refresh_interval(const Json *options, int64_t *ret, Error *err)
 {
     static const struct { const char *unit; int64_t us; } units[] = { { "ms", 1000 }, { "milli", 1000 }, { "s", 1000000 }, { "m", 60000000 }, { "h", 3600000000 } };
-    Str s = str_trim(json_get_str(options, "topic metadata refresh interval", S(""))), unit;
+    Str s = str_trim(json_get_str(options, "topic_metadata_refresh_interval", S(""))), unit;
     size_t n = 0;
     int64_t v;
 
@@ -88,7 +88,7 @@ static Status refresh_interval(const Json *options, int64_t *ret, Error *err)
 /* START OFFSET of a partition; has false: none. */
 static Status start_offset(const Json *options, size_t partition, OptI64 *ret, Error *err)
 {
-    const Json *v = json_get(options, "start offset");
+    const Json *v = json_get(options, "start_offset");
     const Json *one = json_is(v, JSON_ARRAY) ? json_at(v, partition) : partition ? NULL : v;
 
     *ret = (OptI64){0};
@@ -101,7 +101,7 @@ static Status start_offset(const Json *options, size_t partition, OptI64 *ret, E
 
 static Status check_options(Topic *t, int partitions, Error *err)
 {
-    const Json *v = json_get(t->options, "start offset");
+    const Json *v = json_get(t->options, "start_offset");
     int64_t ms;
     OptI64 o;
 
@@ -110,9 +110,9 @@ static Status check_options(Topic *t, int partitions, Error *err)
         return FAIL(err, E_INVALID, "START OFFSET specified more partitions (%zu) than topic (" STR_FMT ") contains (%d)", json_len(v), STR_ARG(t->k.topic), partitions);
     for (int i = 0; i < partitions; i++)
         TRY(start_offset(t->options, (size_t)i, &o, err));
-    if (!format_option_int(t->options, "start timestamp", 0, &ms))
+    if (!format_option_int(t->options, "start_timestamp", 0, &ms))
         return FAIL(err, E_INVALID, "START TIMESTAMP must be an integer");
-    if (v && json_get(t->options, "start timestamp"))
+    if (v && json_get(t->options, "start_timestamp"))
         return FAIL(err, E_INVALID, "cannot specify START TIMESTAMP and START OFFSET at same time");
     return OK;
 }
@@ -153,19 +153,11 @@ static Status validate_kafka(Arena *a, const Json *connection, Error *err)
     return kafka_check(&k, err);
 }
 
-Status source_validate_registry(Arena *a, const Json *connection, Error *err)
-{
-    Registry *r;
-
-    TRY(registry_open(a, connection, &r, err));
-    return registry_check(r, a, err);
-}
-
 /* ---- a source's thread ---------------------------------------------------------------------------------------------------------------------------------- */
 
 static Str group_of(Arena *a, const SourceSpec *spec)
 {
-    return str_fmt(a, STR_FMT "materialize-firn-u%lld", STR_ARG(json_get_str(spec->options, "group id prefix", S(""))), (long long)spec->id);
+    return str_fmt(a, STR_FMT "materialize-firn-u%lld", STR_ARG(json_get_str(spec->options, "group_id_prefix", S(""))), (long long)spec->id);
 }
 
 static Status same_columns(const KafkaShape *s, const SourceOutput *out, Error *err)
@@ -265,9 +257,9 @@ static Status first_offset(Topic *t, int32_t partition, int64_t low, int64_t hig
         return FAIL(err, E_INVALID, "topic " STR_FMT ", partition %d: START OFFSET %lld is beyond the end, %lld", STR_ARG(t->k.topic), partition, (long long)given.v, (long long)high);
     if (given.has)
         *ret = max_i64(given.v, low);
-    if (!json_get(t->options, "start timestamp"))
+    if (!json_get(t->options, "start_timestamp"))
         return OK;
-    if (!format_option_int(t->options, "start timestamp", 0, &ms))
+    if (!format_option_int(t->options, "start_timestamp", 0, &ms))
         return FAIL(err, E_INVALID, "START TIMESTAMP must be an integer");
     return kafka_offset_at(&t->k, partition, ms < 0 ? max_i64(clock_ms() + ms, 0) : ms, ret, err);
 }

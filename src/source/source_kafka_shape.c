@@ -37,19 +37,40 @@ static Str write_pins(const KafkaShape *s)
     return json_text(s->a, j);
 }
 
-static FormatOptions side(Arena *a, const Json *format, Str topic, const char *what, Str pinned)
+/* SEED KEY SCHEMA, VALUE STRATEGY INLINE: the reader's schema of one side. */
+static Status given_schema(Arena *a, const Json *format, const char *what, const Json **ret, Error *err)
 {
-    return (FormatOptions){ .options = format, .subject = str_fmt(a, STR_FMT "-%s", STR_ARG(topic), what), .pinned = pinned };
+    const Json *strategy = json_get(format, str_fmt(a, "%s_strategy", what).p), *seed = json_get(format, str_fmt(a, "seed_%s_schema", what).p);
+    Json *own;
+
+    *ret = format;
+    if (strategy && strategy->kind != JSON_STRING)
+        return FAIL(err, E_UNSUPPORTED, "%s STRATEGY ID is not supported", what);
+    if (strategy && !is(strategy->string, "latest"))
+        seed = strategy;
+    if (!json_is(seed, JSON_STRING))
+        return OK;
+    own = json_copy(a, format);
+    json_set(a, own, "schema", json_str(a, seed->string));
+    *ret = own;
+    return OK;
+}
+
+static Status side(Arena *a, const Json *format, Str topic, const char *what, Str pinned, FormatOptions *ret, Error *err)
+{
+    *ret = (FormatOptions){ .subject = str_fmt(a, STR_FMT "-%s", STR_ARG(topic), what), .pinned = pinned };
+    return given_schema(a, format, what, &ret->options, err);
 }
 
 /* A bare FORMAT whose registry has a schema for the topic's keys is one for both. */
 static Status open_bare_key(KafkaShape *s, const Json *format, Str topic, const Pins *pins, Error *err)
 {
-    FormatOptions o = side(s->a, format, topic, "key", pins->key);
+    FormatOptions o;
     Error absent;
 
     if (!json_get(format, "registry") || json_get(format, "schema") || (pins->made && !pins->key.n))
         return OK;
+    TRY(side(s->a, format, topic, "key", pins->key, &o, err));
     Status st = format_open(s->a, &o, &s->key, &absent);
     if (st == E_NOT_FOUND)
         return OK;
@@ -60,16 +81,17 @@ static Status open_bare_key(KafkaShape *s, const Json *format, Str topic, const 
 
 static Status open_formats(KafkaShape *s, const Json *options, Str topic, const Pins *pins, Error *err)
 {
-    const Json *key = json_get(options, "key format"), *value = json_get(options, key ? "value format" : "format");
-    FormatOptions o = side(s->a, value, topic, "value", pins->value);
+    const Json *key = json_get(options, "key_format"), *value = json_get(options, "format");
+    FormatOptions o;
 
     if (!value)
         return FAIL(err, E_INVALID, "Source format must be specified");
+    TRY(side(s->a, value, topic, "value", pins->value, &o, err));
     o.part = s->envelope == KAFKA_DEBEZIUM ? FORMAT_AFTER : FORMAT_WHOLE;
     TRY(format_open(s->a, &o, &s->value, err));
     if (!key)
         return open_bare_key(s, value, topic, pins, err);
-    o = side(s->a, key, topic, "key", pins->key);
+    TRY(side(s->a, key, topic, "key", pins->key, &o, err));
     return format_open(s->a, &o, &s->key, err);
 }
 
@@ -232,7 +254,7 @@ static Status may_include_key(const KafkaShape *s, const Json *key, Error *err)
 static Status all_columns(KafkaShape *s, const Json *options, Error *err)
 {
     const Json *include = json_get(options, "include"), *key = included_key(include);
-    Str error = json_get_str(options, "value decoding errors", S(""));
+    Str error = json_get_str(options, "value_decoding_errors", S(""));
 
     TRY(may_include_key(s, key, err));
     s->key_cells = s->key ? format_columns(s->key)->n : 0;

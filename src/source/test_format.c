@@ -73,7 +73,7 @@ static void csv(void **state UNUSED)
     assert_str(test_row(a, f, S("a,\"b,c")), "E_SYNTAX CSV: a quoted field does not end");
     assert_str(test_row(a, f, S("a,\"b\"x,c")), "E_SYNTAX CSV: something behind the closing quote of a field");
     assert_str(test_row(a, f, S("a,\xff,c")), "E_CORRUPT a text that is not UTF-8");
-    f = test_open(a, "{\"format\": \"csv\", \"header\": [\"id\", \"name\"], \"delimited by\": \"|\"}");
+    f = test_open(a, "{\"format\": \"csv\", \"header\": [\"id\", \"name\"], \"delimited_by\": \"|\"}");
     assert_str(test_columns(a, f), "id:text!; name:text!");
     assert_str(test_row(a, f, S("1|a,b")), "'1'; 'a,b'");
 }
@@ -81,7 +81,7 @@ static void csv(void **state UNUSED)
 static void formats_refused(void **state UNUSED)
 {
     static const char *const bad[] = { "{}", "{\"format\": \"regex\"}", "{\"format\": \"csv\"}", "{\"format\": \"csv\", \"columns\": 100000}", "{\"format\": \"csv\", \"header\": true}",
-                                       "{\"format\": \"csv\", \"columns\": 2, \"delimited by\": \"ab\"}", "{\"format\": \"csv\", \"columns\": 2, \"delimited by\": \"\\\"\"}", "{\"format\": \"avro\"}",
+                                       "{\"format\": \"csv\", \"columns\": 2, \"delimited_by\": \"ab\"}", "{\"format\": \"csv\", \"columns\": 2, \"delimited_by\": \"\\\"\"}", "{\"format\": \"avro\"}",
                                        "{\"format\": \"avro\", \"registry\": {\"url\": \"ftp://x\"}}", "{\"format\": \"protobuf\"}" };
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     Format *f;

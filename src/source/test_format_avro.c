@@ -39,7 +39,7 @@ static Format *open_with(Arena *a, const Json *registry, const char *schema, For
     if (registry)
         json_set(a, options, "registry", json_copy(a, registry));
     if (!registry)
-        json_set(a, options, "confluent wire format", json_str(a, S("false")));
+        json_set(a, options, "confluent_wire_format", json_str(a, S("false")));
     if (schema)
         json_set(a, options, "schema", json_str(a, str_c(schema)));
     Status s = format_open(a, &o, &f, err);

@@ -71,7 +71,7 @@ static void append_only(void **state UNUSED)
 static void metadata(void **state UNUSED)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    KafkaShape *s = shape(a, "{\"topic\": \"t\", \"key format\": {\"format\": \"text\"}, \"value format\": {\"format\": \"text\"}, \"include\": [{\"name\": \"offset\", \"alias\": \"o\"}, {\"name\": \"key\"},"
+    KafkaShape *s = shape(a, "{\"topic\": \"t\", \"key_format\": {\"format\": \"text\"}, \"format\": {\"format\": \"text\"}, \"include\": [{\"name\": \"offset\", \"alias\": \"o\"}, {\"name\": \"key\"},"
                              "{\"name\": \"partition\"}, {\"name\": \"timestamp\"}, {\"name\": \"headers\"}, {\"name\": \"header:h\", \"alias\": \"one\"}, {\"name\": \"header bytes:b\"}]}");
     KafkaMessage m = message(NULL, "v");
     KafkaHeader h[] = { { S("h"), S("first"), 0 }, { S("b"), S("\xff"), 0 }, { S("h"), S("last"), 0 }, { S("n"), S(""), 1 } };
@@ -88,7 +88,7 @@ static void metadata(void **state UNUSED)
 static void upsert(void **state UNUSED)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    KafkaShape *s = shape(a, "{\"topic\": \"t\", \"key format\": {\"format\": \"text\"}, \"value format\": {\"format\": \"csv\", \"columns\": 2}, \"envelope\": \"upsert\", \"include\": [{\"name\": \"offset\"}]}");
+    KafkaShape *s = shape(a, "{\"topic\": \"t\", \"key_format\": {\"format\": \"text\"}, \"format\": {\"format\": \"csv\", \"columns\": 2}, \"envelope\": \"upsert\", \"include\": [{\"name\": \"offset\"}]}");
     KafkaMessage m = message("k", "1,2");
 
     assert_str(columns_of(a, s), "key:text!; column1:text!; column2:text!; offset:uint8!");
@@ -106,7 +106,7 @@ static void upsert(void **state UNUSED)
 static void upsert_with_inline_errors(void **state UNUSED)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    KafkaShape *s = shape(a, "{\"topic\": \"t\", \"key format\": {\"format\": \"csv\", \"columns\": 2}, \"value format\": {\"format\": \"json\"}, \"envelope\": \"upsert\", \"value decoding errors\": \"oops\","
+    KafkaShape *s = shape(a, "{\"topic\": \"t\", \"key_format\": {\"format\": \"csv\", \"columns\": 2}, \"format\": {\"format\": \"json\"}, \"envelope\": \"upsert\", \"value_decoding_errors\": \"oops\","
                              "\"include\": [{\"name\": \"key\", \"alias\": \"id\"}, {\"name\": \"partition\"}]}");
     KafkaMessage m = message("a,b", "7");
 
@@ -121,8 +121,8 @@ static void upsert_with_inline_errors(void **state UNUSED)
 #define ENVELOPE "{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"e\\\",\\\"fields\\\":[{\\\"name\\\":\\\"before\\\",\\\"type\\\":[\\\"null\\\",{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"v\\\",\\\"fields\\\":[" \
                  "{\\\"name\\\":\\\"id\\\",\\\"type\\\":\\\"int\\\"},{\\\"name\\\":\\\"s\\\",\\\"type\\\":\\\"string\\\"}]}]},{\\\"name\\\":\\\"after\\\",\\\"type\\\":[\\\"null\\\",\\\"v\\\"]}]}"
 #define KEY(name) "{\\\"type\\\":\\\"record\\\",\\\"name\\\":\\\"k\\\",\\\"fields\\\":[{\\\"name\\\":\\\"" name "\\\",\\\"type\\\":\\\"int\\\"}]}"
-#define DEBEZIUM(name) "{\"topic\": \"t\", \"key format\": {\"format\": \"avro\", \"schema\": \"" KEY(name) "\", \"confluent wire format\": false}, \"value format\": {\"format\": \"avro\", \"schema\": \"" ENVELOPE \
-                       "\", \"confluent wire format\": false}, \"envelope\": \"debezium\"}"
+#define DEBEZIUM(name) "{\"topic\": \"t\", \"key_format\": {\"format\": \"avro\", \"schema\": \"" KEY(name) "\", \"confluent_wire_format\": false}, \"format\": {\"format\": \"avro\", \"schema\": \"" ENVELOPE \
+                       "\", \"confluent_wire_format\": false}, \"envelope\": \"debezium\"}"
 
 static void debezium(void **state UNUSED)
 {
