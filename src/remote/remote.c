@@ -51,6 +51,9 @@ static Status copy_options(RemoteCatalog *c, const RemoteOptions *o, Error *err)
     Str *texts[] = { &c->o.url, &c->o.warehouse, &c->o.endpoint, &c->o.region, &c->o.credential, &c->o.scope, &c->o.oauth2_url, &c->o.bearer, &c->o.dir };
 
     c->o = *o;
+    c->o.storage = (Props){0};
+    for vec_each(const KeyValue, kv, &o->storage)
+        props_set(c->a, &c->o.storage, str_dup(c->a, kv->key), str_dup(c->a, kv->value));
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         *texts[i] = str_dup(c->a, *texts[i]);
     if (!str_starts(c->o.url, S("http://")) && !str_starts(c->o.url, S("https://")))

@@ -30,6 +30,7 @@ typedef struct RemoteOptions {
     int timeout_ms;                   /* a request; 0: 30,000 */
     Str dir;                          /* a folder for copies of objects and files on their way out; "": the system's for temporary files */
     int64_t cache_bytes;              /* of copies there; 0: 8 GiB */
+    Props storage;                    /* s3.endpoint, s3.region, s3.path-style-access: where the catalog does not tell them */
 } RemoteOptions;
 
 typedef struct RemoteCatalog RemoteCatalog;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* storage.c - the object store behind a table: where it is, and with whose credentials.
  *
- * Properties come from the table's answer (storage-credentials by the longest prefix, then config), then from the catalog's configuration.  Vended credentials are renewed before they
+ * Properties come from the table's answer (storage-credentials by the longest prefix, then config), then from the catalog's configuration, then from the options.  Vended credentials are renewed before they
  * end while the store is open; when that fails, the old ones serve as long as they are good.
  * A Storage belongs to its Store and goes with it. */
 #include <stdlib.h>
@@ -19,7 +19,7 @@ typedef struct Storage {
     int64_t tried_ms;
 } Storage;
 
-typedef struct Found { const TableAnswer *t; const Props *grant, *config; } Found;
+typedef struct Found { const TableAnswer *t; const Props *grant, *config, *ours; } Found;
 
 static Found found_in(RemoteCatalog *c, const TableAnswer *t, Str location);
 static Str look(const Found *f, const char *key);
@@ -62,7 +62,7 @@ Status remote_storage_open(RemoteCatalog *c, Str ns, Str name, const TableAnswer
 /* The grant with the longest prefix that covers the table. */
 static Found found_in(RemoteCatalog *c, const TableAnswer *t, Str location)
 {
-    Found f = { .t = t, .config = &c->config };
+    Found f = { .t = t, .config = &c->config, .ours = &c->o.storage };
     Str best = {0};
 
     for vec_each(const StorageGrant, g, &t->grants) {
@@ -79,7 +79,9 @@ static Str look(const Found *f, const char *key)
     Str v = f->grant ? props_get(f->grant, str_c(key), (Str){0}) : (Str){0};
     if (!v.n)
         v = props_get(&f->t->config, str_c(key), (Str){0});
-    return v.n ? v : props_get(f->config, str_c(key), (Str){0});
+    if (!v.n)
+        v = props_get(f->config, str_c(key), (Str){0});
+    return v.n ? v : props_get(f->ours, str_c(key), (Str){0});
 }
 
 static Storage *storage_new(RemoteCatalog *c, Str ns, Str name, Str location)

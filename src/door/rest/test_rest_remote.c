@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_rest_remote.c - firn as its own client: tables made, written, deleted from and read through remote/ and lake/ on a remote store, against the REST and S3 doors of this process. */
-#include "base/test.h"
+#include "remote/remote_life_test.h"
 #include "door/rest/restdoor.h"
 #include "door/s3/s3door.h"
-#include "lake/lake.h"
-#include "remote/remote.h"
 
 #include <ftw.h>
 #include <stdio.h>
@@ -23,12 +21,7 @@ typedef struct Env {
     S3Door *s3;
     HttpServer *srv;
     Str url;
-    DuckEngine *e;
-    DuckConn *conn;
-    RemoteCatalog *remote;
-    RemoteTable t;
-    Lake *l;
-    LakeTable lt;
+    Client client;
     int s3_requests, down;        /* down: the next requests to S3 get 503 */
     Error err;
 } Env;
@@ -72,7 +65,6 @@ static int set_up(void **state)
     char dir[] = "/tmp/firn-remote-XXXXXX";
     HttpServerOptions ho = { .addr = S("127.0.0.1"), .name = "test" };
     CatKey k = { .id = S("AKIAROOT"), .secret = S("rootsecret"), .principal = S("arn:aws:iam::" ACCOUNT ":root"), .active = 1 };
-    DuckOptions duck = { .memory_limit = S("300MB"), .threads = 2 };
 
     e->a = arena_create();
     assert_non_null(mkdtemp(dir));
@@ -87,28 +79,17 @@ static int set_up(void **state)
     e->s3 = s3_door_new(&so);
     assert_ok(http_serve(&ho, answer, e, &e->srv, &e->err), &e->err);
     e->url = str_fmt(e->a, "http://127.0.0.1:%d/iceberg", http_server_port(e->srv));
-    assert_ok(duck_open(&duck, &e->e, &e->err), &e->err);
-    assert_ok(duck_connect(e->e, &e->conn, &e->err), &e->err);
+    client_start(&e->client, e->a, S("ns"));
     *state = e;
     return 0;
 }
 
 static int remove_one(const char *path, const struct stat *st UNUSED, int kind UNUSED, struct FTW *ftw UNUSED) { return remove(path); }
 
-static void end_table(Env *e)
-{
-    lake_free(e->l);
-    e->l = NULL;
-    remote_table_end(&e->t);
-}
-
 static int tear_down(void **state)
 {
     Env *e = *state;
-    duck_disconnect(e->conn);
-    duck_close(e->e);
-    end_table(e);
-    remote_close(e->remote);
+    client_stop(&e->client);
     http_server_stop(e->srv, 1);
     rest_free(e->rest);
     s3_door_free(e->s3);
@@ -142,180 +123,41 @@ static RemoteOptions by_signature(Env *e)
                             .warehouse = S(ACCOUNT), .keys = { NULL, root_keys }, .dir = str_cat(e->a, e->dir, S("/copies")) };
 }
 
-static IceField column(Arena *a, int32_t id, const char *name, IceTypeKind kind)
-{
-    IceType *t = arena_new(a, IceType);
-    t->kind = kind;
-    return (IceField){ .id = id, .name = str_c(name), .type = t };
-}
-
-static void use_table(Env *e)
-{
-    lake_free(e->l);
-    e->l = lake_new(NULL, e->t.store, NULL);
-    e->lt = (LakeTable){ .meta = e->t.meta, .relation = { .metadata_location = e->t.metadata_location, .uuid = e->t.meta->uuid } };
-}
-
-static void create_table(Env *e, int partitioned, const char *version)
-{
-    IceSchema *s = arena_new(e->a, IceSchema);
-    IceSpec *spec = arena_new(e->a, IceSpec);
-    RemoteNew n = { .schema = s, .spec = partitioned ? spec : NULL };
-
-    vec_push(e->a, &s->fields, column(e->a, 1, "id", ICE_LONG));
-    vec_push(e->a, &s->fields, column(e->a, 2, "region", ICE_STRING));
-    vec_push(e->a, &spec->fields, ((IcePartitionField){ .source_id = 2, .field_id = 1000, .name = S("region"), .transform = ice_transform_parse(S("identity")) }));
-    props_set(e->a, &n.props, S("format-version"), str_c(version));
-    Status st = remote_namespace_create(e->remote, S("ns"), &e->err);
-    if (st != E_EXISTS)
-        assert_ok(st, &e->err);
-    assert_ok(remote_table_create(e->remote, e->a, S("ns"), S("t"), &n, &e->t, &e->err), &e->err);
-    use_table(e);
-}
-
-static Status commit(Env *e, const IceChange *ch)
-{
-    IceUpdates ups = {0};
-    IceRequirements rqs = {0};
-    StrVec written = {0};
-
-    assert_ok(ice_change_prepare(e->a, e->t.store, e->t.meta, ch, clock_ms(), &ups, &rqs, &written, &e->err), &e->err);
-    TRY(remote_table_commit(&e->t, e->a, &ups, &rqs, &e->err));
-    use_table(e);
-    return OK;
-}
-
-static void prepare_insert(Env *e, const char *values, IceChange *ch)
-{
-    LakeWrite w = { .table = &e->lt, .schema = ice_current_schema(e->t.meta) };
-    LakeFiles files = {0};
-    int64_t rows;
-
-    *ch = (IceChange){ .operation = S("append"), .base_snapshot = e->t.meta->current_snapshot_id };
-    props_set(e->a, &ch->summary, S("mz-frontier"), S("[7]"));
-    Str sql = str_fmt(e->a, "SELECT CAST(a AS BIGINT) AS id, CAST(b AS VARCHAR) AS region FROM (VALUES %s) v(a, b)", values);
-    assert_ok(lake_write(e->l, e->a, e->conn, &w, sql, &files, &rows, &e->err), &e->err);
-    for (size_t i = 0; i < files.n; i++)
-        vec_push(e->a, &ch->add_data, files.p[i].file);
-}
-
-static void insert(Env *e, const char *values)
-{
-    IceChange ch;
-    prepare_insert(e, values, &ch);
-    assert_ok(commit(e, &ch), &e->err);
-}
-
-static LakeRelation scan_of(Env *e, const IceSnapshot *s, int positions)
-{
-    LakeScan scan = { .snapshot = s, .schema = ice_current_schema(e->t.meta), .positions = positions };
-    LakeRelation rel;
-    assert_ok(lake_scan(e->l, e->a, e->conn, &e->lt, &scan, &rel, &e->err), &e->err);
-    return rel;
-}
-
-static void delete_where(Env *e, const char *cond)
-{
-    IceChange ch = { .operation = S("delete"), .base_snapshot = e->t.meta->current_snapshot_id };
-    LakeRelation rel = scan_of(e, ice_current_snapshot(e->t.meta), 1);
-    LakeFiles files = {0};
-    int64_t rows;
-
-    Str sql = str_fmt(e->a, "SELECT __file, __pos FROM (" STR_FMT ") q WHERE %s", STR_ARG(rel.sql), cond);
-    assert_ok(lake_delete_rows(e->l, e->a, e->conn, &e->lt, sql, &ch, &files, &rows, &e->err), &e->err);
-    assert_ok(commit(e, &ch), &e->err);
-}
-
-static Str one_text(Env *e, Str sql)
-{
-    Str ret = S("");
-    bool has;
-    assert_ok(duck_scalar_str(e->conn, e->a, sql, &ret, &has, &e->err), &e->err);
-    return ret;
-}
-
-static Str rows_at(Env *e, const IceSnapshot *s)
-{
-    LakeRelation rel = scan_of(e, s, 0);
-    return one_text(e, str_fmt(e->a, "SELECT string_agg(id || region, ' ' ORDER BY id) FROM (" STR_FMT ") q", STR_ARG(rel.sql)));
-}
-
-static Str rows_now(Env *e) { return rows_at(e, ice_current_snapshot(e->t.meta)); }
-
-static Str changes_between(Env *e, const IceSnapshot *from, const IceSnapshot *to)
-{
-    LakeChanges ch = {0};
-    assert_ok(lake_changes(e->l, e->a, e->conn, &e->lt, from, to, ice_current_schema(e->t.meta), &ch, &e->err), &e->err);
-    return one_text(e, str_fmt(e->a, "SELECT string_agg(w || ':' || id, ' ' ORDER BY id, w) FROM (SELECT id, sum(__w) AS w FROM (" STR_FMT ") q GROUP BY id HAVING sum(__w) <> 0)",
-                               STR_ARG(ch.relation.sql)));
-}
-
 /* ---- tests ------------------------------------------------------------------------------------------------------------------- */
-
-static void life(Env *e, int partitioned, const char *version)
-{
-    RemoteNamespaces all = {0};
-
-    create_table(e, partitioned, version);
-    assert_ok(remote_namespaces(e->remote, e->a, &all, &e->err), &e->err);
-    assert_int_equal(all.n, 1);
-    assert_str(rows_now(e), "");
-    insert(e, "(1, 'a'), (2, 'b'), (3, 'a')");
-    const IceSnapshot *first = ice_current_snapshot(e->t.meta);
-    insert(e, "(4, 'c'), (5, 'a')");
-    assert_str(rows_now(e), "1a 2b 3a 4c 5a");
-    assert_str(rows_at(e, first), "1a 2b 3a");
-    delete_where(e, "id IN (1, 4)");
-    assert_str(rows_now(e), "2b 3a 5a");
-    assert_str(changes_between(e, first, ice_current_snapshot(e->t.meta)), "-1:1 1:5");
-    assert_str(changes_between(e, NULL, ice_current_snapshot(e->t.meta)), "1:2 1:3 1:5");
-
-    end_table(e);                                    /* as another process would see it */
-    assert_ok(remote_table_load(e->remote, e->a, S("ns"), S("t"), &e->t, &e->err), &e->err);
-    use_table(e);
-    assert_str(rows_now(e), "2b 3a 5a");
-    assert_int_equal(e->t.meta->snapshots.n, 3);
-    assert_str(props_get(&e->t.meta->snapshots.p[0]->summary, S("mz-frontier"), S("")), "[7]");
-    end_table(e);
-    assert_ok(remote_table_drop(e->remote, S("ns"), S("t"), &e->err), &e->err);
-    assert_status(remote_table_load(e->remote, e->a, S("ns"), S("t"), &e->t, &e->err), E_NOT_FOUND);
-    assert_string_equal(e->err.kind, "NoSuchTable");
-}
-
-static void open_remote(Env *e, RemoteOptions o)
-{
-    assert_ok(remote_open(&o, &e->remote, &e->err), &e->err);
-}
 
 static void test_oauth(void **state)
 {
-    Env *e = *state;
-    open_remote(e, by_oauth(e));
+    Env *env = *state;
+    Client *e = &env->client;
+    open_remote(e, by_oauth(env));
     life(e, 0, "2");
 }
 
 static void test_signatures(void **state)
 {
-    Env *e = *state;
-    open_remote(e, by_signature(e));
+    Env *env = *state;
+    Client *e = &env->client;
+    open_remote(e, by_signature(env));
     life(e, 1, "2");
 }
 
 static void test_vectors(void **state)
 {
-    Env *e = *state;
-    open_remote(e, by_oauth(e));
+    Env *env = *state;
+    Client *e = &env->client;
+    open_remote(e, by_oauth(env));
     life(e, 1, "3");
 }
 
 /* Two that commit on the same base: one of them is told so, and nothing of its is there. */
 static void test_conflict(void **state)
 {
-    Env *e = *state;
+    Env *env = *state;
+    Client *e = &env->client;
     IceChange ch;
     RemoteTable other = {0};
 
-    open_remote(e, by_oauth(e));
+    open_remote(e, by_oauth(env));
     create_table(e, 0, "2");
     insert(e, "(1, 'a')");
     assert_ok(remote_table_load(e->remote, e->a, S("ns"), S("t"), &other, &e->err), &e->err);
@@ -338,21 +180,23 @@ static void test_conflict(void **state)
 
 static void test_store_that_fails(void **state)
 {
-    Env *e = *state;
-    open_remote(e, by_oauth(e));
+    Env *env = *state;
+    Client *e = &env->client;
+    open_remote(e, by_oauth(env));
     create_table(e, 0, "2");
-    e->down = 3;
+    env->down = 3;
     insert(e, "(1, 'a')");
-    e->down = 3;
+    env->down = 3;
     assert_str(rows_now(e), "1a");
 }
 
 /* Vended credentials are for the table's own place. */
 static void test_elsewhere(void **state)
 {
-    Env *e = *state;
+    Env *env = *state;
+    Client *e = &env->client;
     Str got;
-    open_remote(e, by_oauth(e));
+    open_remote(e, by_oauth(env));
     create_table(e, 0, "2");
     Str outside = str_cat(e->a, e->t.meta->location, S("x/y"));
     assert_status(store_put(e->t.store, outside, S("x"), &e->err), E_DENIED);
@@ -361,13 +205,14 @@ static void test_elsewhere(void **state)
 
 static void test_large_object(void **state)
 {
-    Env *e = *state;
+    Env *env = *state;
+    Client *e = &env->client;
     ObjectInfo o;
     StoreWriter *w;
     Str got, uri, part = { arena_alloc(e->a, 20 << 20), 20 << 20 };
     ObjectInfos all = {0};
 
-    open_remote(e, by_signature(e));
+    open_remote(e, by_signature(env));
     create_table(e, 0, "2");
     uri = str_cat(e->a, e->t.meta->location, S("/data/large object"));
     Location at;
