@@ -4,7 +4,7 @@
 Data has TPC-H's shape and is made here (tpch.py). Peers run in turn with firn, with as many threads; figures are medians. Only loopback is used.
 FIRN_BENCH_ROWS     items in the data, default 6,000,000
 FIRN_BENCH_ROUNDS   measured rounds, default 3
-FIRN_BENCH_TOPICS   some of: process full scan incremental objects commits
+FIRN_BENCH_TOPICS   some of: process full scan incremental objects commits tick idle fanout
 FIRN_BENCH_LARGE=1  the incremental part again with a base four times as large
 MINIO=/path         the MinIO binary to compare small PUTs with; FIXTURE_REST=uri the Java fixture server for commits"""
 import os
@@ -14,6 +14,7 @@ import tempfile
 
 import commits
 import lake
+import live
 import objects
 import process
 import refresh_full
@@ -22,7 +23,8 @@ import tpch
 from report import Report, ms
 from server import Server
 
-TOPICS = ("process", "full", "scan", "incremental", "objects", "commits")
+LAKE, LIVE = ("full", "scan", "incremental", "objects", "commits"), ("tick", "idle", "fanout")
+TOPICS = ("process", *LAKE, *LIVE)
 
 
 def say(text):
@@ -38,6 +40,15 @@ def with_tables(binary, folder, items, threads, run):
         tables = lake.Tables(server, folder / "peer", tpch.Size(items), threads)
         refresh_full.create(tables)
         return run(server, tables)
+    finally:
+        server.stop()
+
+
+def with_server(binary, folder, threads, run):
+    folder.mkdir()
+    server = Server(binary, folder / "data", threads)
+    try:
+        return run(server)
     finally:
         server.stop()
 
@@ -77,7 +88,11 @@ def main():
         folder = pathlib.Path(tmp)
         if "process" in topics:
             process.run(binary, folder, report, max(rounds, 3))
-        times = with_tables(binary, folder / "main", items, threads, main_part(topics, report, rounds, folder))
+        times = {}
+        if set(topics) & set(LAKE):
+            times = with_tables(binary, folder / "main", items, threads, main_part(topics, report, rounds, folder))
+        if set(topics) & set(LIVE):
+            with_server(binary, folder / "live", threads, lambda server: live.run(server, folder / "postgres", topics, report, rounds))
         if times and os.environ.get("FIRN_BENCH_LARGE") == "1":
             refresh_incremental.SHARES = tuple((label, share / 4, None) for label, share, _ in refresh_incremental.SHARES)
             large = with_tables(binary, folder / "large", items * 4, threads, lambda server, tables: refresh_incremental.run(tables, Report(), rounds))

@@ -22,7 +22,7 @@ const ConfigKey config_keys[] = {
     { "sql.trust_local", "off", "admit the users materialize and firn as root from loopback without a password", "on|off" },
     { "sql.tls_cert", "", "PEM file of the SQL door's certificate; empty: no TLS", NULL },
     { "sql.tls_key", "", "PEM file of its key", NULL },
-    { "sql.max_connections", "200", "SQL connections at once", NULL },
+    { "sql.max_connections", "1000", "SQL connections at once", NULL },
     { "lake.max_connections", "512", "lake connections at once", NULL },
     { "statement_timeout", "0", "milliseconds a statement may run; 0: no limit", NULL },
     { "aws_compat", "off", "reproduce AWS's own behaviour where firn does better", "on|off" },
