@@ -10,6 +10,7 @@
 #include "service/files.h"
 #include "service/live_sql.h"
 #include "live/live.h"
+#include "service/mzcatalog.h"
 #include "service/pgcatalog.h"
 #include "service/prune.h"
 #include "service/refreshes.h"
@@ -237,6 +238,9 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
     Status pg = resolve_pg(r, a, ref, ret, err);
     if (pg != E_NOT_FOUND)
         return pg;
+    Status mz = mzcat_resolve(r, a, ref, ret, err);
+    if (mz != E_NOT_FOUND)
+        return mz;
     Status live = live_resolve(r, a, ref, ret, err);
     if (live != E_NOT_FOUND)
         return live;

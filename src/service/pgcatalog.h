@@ -38,4 +38,8 @@ NODISCARD Status pgcat_fill(DuckConn *c, const PgCatObjects *objects, Error *err
  * NULL. E_NOT_FOUND: no such relation. */
 NODISCARD Status pgcat_resolve(void *ctx, Arena *a, Str schema, Str name, BoundTable **ret, Error *err);
 
+/* PostgreSQL's numbers for a column's type. */
+uint32_t pgcat_type_oid(const DataType *t);
+int32_t pgcat_typmod(const DataType *t);
+
 #endif

@@ -5,7 +5,7 @@
  * is all that clients need within a connection. */
 #include "service/pgcatalog_int.h"
 
-enum { OID_FIRST = 16384, OID_ROOT_ROLE = 10, OID_PG_CATALOG = 11, OID_INFORMATION_SCHEMA = 13000, OID_PUBLIC = 2200 };
+enum { OID_FIRST = 2000000, OID_ROOT_ROLE = 10, OID_PG_CATALOG = 11, OID_INFORMATION_SCHEMA = 13000, OID_PUBLIC = 2200 };
 
 typedef struct Fill {
     Arena *a;
@@ -85,6 +85,14 @@ static int32_t typmod_of(const DataType *t)
         return (t->precision << 16 | t->scale) + 4;
     return t->kind == DT_STRING && t->length > 0 ? t->length + 4 : -1;
 }
+
+uint32_t pgcat_type_oid(const DataType *t)
+{
+    int ndims;
+    return type_oid(t, &ndims);
+}
+
+int32_t pgcat_typmod(const DataType *t) { return typmod_of(t); }
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------------------ */
 

@@ -10,10 +10,12 @@
 #include "live/live.h"
 #include "service/ddl_int.h"
 #include "service/live_connection.h"
+#include "service/live_source.h"
 #include "service/live_sql.h"
 #include "catalog/logs.h"
 #include "service/guard.h"
 #include "service/notices.h"
+#include "service/mzcatalog.h"
 #include "service/pgcatalog.h"
 #include "service/reset.h"
 #include "service/watch.h"
@@ -147,6 +149,7 @@ static Status open_live(Service *s, Arena *a, Error *err)
     TRY(objects_open(s->catalog, &s->objects, err));
     LiveSetup o = { .engine = s->engine, .path = str_fmt(a, STR_FMT "/live.db", STR_ARG(s->options.dir)), .keep = keep_live, .ctx = s->objects };
     TRY(live_open(&o, &s->live, err));
+    s->sources = live_sources_new(s);
     return live_start_views(s, err);
 }
 
@@ -173,6 +176,8 @@ static Status open_rooms(Service *s, Arena *a, Error *err)
     RefreshHooks told = notices_hooks(s->notices);
     refresher_hooks(s->refresher, &told);
     s->watch = watch_new();
+    s->mz_sessions = mz_sessions_new();
+    s->started_ms = clock_ms();
     TRY_CTX(install_pg_catalog(s, err), err, "pg_catalog");
     TRY(open_live(s, a, err));
     TRY(root_key(s, a, err));
@@ -210,6 +215,8 @@ Status service_start(Service *s, Error *err)
     TRY(refresh_recover(s->refresher, err));
     TRY(sched_start(s->refresher, s->catalog, NULL, &s->scheduler, err));
     TRY(notices_start(s->notices, err));
+    sources_wake(s->sources);
+    s->mz_lag = mz_lag_start(s);
     return guard_start(s->guard, err);
 }
 
@@ -219,13 +226,16 @@ void service_close(Service *s)
 
     if (!s)
         return;
+    mz_lag_stop(s->mz_lag);
     sched_stop(s->scheduler);
     guard_free(s->guard);
     notices_free(s->notices);
     watch_free(s->watch);
+    mz_sessions_free(s->mz_sessions);
     refresher_free(s->refresher);
     lake_free(s->lake);
     access_free(s->access);
+    sources_free(s->sources);
     live_close(s->live);
     objects_close(s->objects);
     realm_close(s->realm);
@@ -242,11 +252,13 @@ Status service_reset(Service *s, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
 
+    sources_stop_all(s->sources);
     TRY(cat_reset(s->catalog, err));
     iam_forget(s->access);
     TRY(live_reset(s->live, err));
     TRY(realm_reset(s->realm, err));
     TRY(objects_reset(s->objects, err));
+    mz_lag_forget(s->mz_lag);
     connections_forget(s->connections);
     TRY(store_reset(s->store, err));
     TRY(logs_reset(s->logs, err));

@@ -52,10 +52,15 @@ typedef struct Service {
     struct Realm *realm;              /* databases, schemas, clusters and roles of the live side */
     struct Objects *objects;          /* names of the live side */
     struct Live *live;                /* its rows: internal tables, continuous views */
+    struct Sources *sources;          /* what writes into them from outside */
     struct Logs *logs;                /* CloudWatch Logs and notices */
     struct Jobs *jobs;                /* Glue jobs: opened and closed by main/; NULL: none */
     struct Notices *notices;          /* runs told to the logs, the event list and the webhook */
     struct Connections *connections;  /* keys of the live side's connections, and where the doors are */
+    struct MzLag *mz_lag;             /* how far behind the wall clock objects are, sampled */
+    struct MzSessions *mz_sessions;   /* who is connected */
+    int64_t started_ms;
+    struct Sinks *sinks;              /* what flows out of the live side; NULL: nothing can */
     struct Guard *guard;              /* files of managed views: checked when changed, scrubbed */
 } Service;
 

@@ -7,6 +7,7 @@
  * Invariants: (1) ss->conn is set only while its statement runs, under the lock; (2) every statement is one commit of its own:
  * BEGIN groups statements for the client, not for the tables, and says so when it matters. */
 #include "service/live_sql.h"
+#include "service/mzcatalog.h"
 #include "service/session_int.h"
 #include "service/athena.h"
 #include "service/watch.h"
@@ -37,6 +38,7 @@ Status session_open(Service *s, const SessionOptions *o, Session **ret, Error *e
             return st;
         }
     }
+    mz_session_begin(s, ss);
     *ret = ss;
     return OK;
 }
@@ -45,6 +47,7 @@ void session_close(Session *ss)
 {
     if (!ss)
         return;
+    mz_session_end(ss->svc, ss);
     cursors_end(ss, CURSORS_ALL);
     live_tx_forget(ss);
     pg_objects_free(ss->pg_objects);

@@ -14,6 +14,7 @@ struct Session {
     Props settings;
     Str catalog_name, namespace;      /* current */
     char tx;
+    int32_t backend;                  /* pg_backend_pid() */
     int tx_wrote;
     struct LiveTx *live_tx;           /* inserts of this transaction on the live side */
     Str live_temp;                    /* schema of its temporary objects; empty: it has none */
@@ -50,6 +51,7 @@ typedef struct Run {
     int64_t now_us, deadline_us;      /* the statement's fixed time; when it must be over (monotonic), 0: never */
     Str text;                         /* the whole text that it is part of */
     int catalogs_filled, view_depth;
+    struct MzWorld *mz;               /* mz_catalog: read for this statement; NULL: not yet */
     struct { int64_t *p; size_t n, cap; } live_used;       /* objects of the live side that the statement names */
     struct { LiveRef *p; size_t n, cap; } live_refs;
     Str live_as;                      /* whose rights count: the role that owns the view whose definition is bound; empty: the session's */

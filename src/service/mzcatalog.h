@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mzcatalog.h - mz_catalog and mz_internal: what the live side consists of and how it is doing, as Materialize's clients ask it (spec/materialize.md 1.11).
+ *
+ * A relation that a query names becomes a temporary table of the statement's own connection, filled at that moment; relations that are defined over others become
+ * temporary views.  Unqualified mz_… names are found too: mz_catalog is part of every search path.  Sessions of the live side alone. */
+#ifndef FIRN_MZCATALOG_H
+#define FIRN_MZCATALOG_H
+
+#include "service/session_int.h"
+
+/* E_NOT_FOUND without a message: no name of the two schemas. */
+NODISCARD Status mzcat_resolve(Run *r, Arena *a, const TableRef *ref, BoundTable **ret, Error *err);
+
+/* Object ids of PostgreSQL's kind: the same wherever they are shown. */
+uint32_t mz_object_oid(int64_t id);
+uint32_t mz_realm_oid(char kind, Str id);                    /* 'd' database, 's' schema, 'r' role */
+
+/* mzcatalog_lag.c: how far behind the wall clock each object is, sampled once a minute and kept for a day. */
+struct MzLag *mz_lag_start(Service *s);
+void mz_lag_stop(struct MzLag *l);
+void mz_lag_forget(struct MzLag *l);                         /* a reset */
+
+/* mzcatalog_sessions.c: who is connected. */
+struct MzSessions *mz_sessions_new(void);
+void mz_sessions_free(struct MzSessions *s);
+void mz_session_begin(Service *s, Session *ss);
+void mz_session_end(Service *s, Session *ss);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mzcatalog_sessions.c - the sessions that are open, for mz_sessions: each under an id of its own and the number that pg_backend_pid() gives it. */
+#include "service/mzcatalog_int.h"
+
+#include <stdlib.h>
+
+typedef struct Open { Session *ss; char id[40]; int32_t pid; int64_t at_ms; } Open;
+struct MzSessions { pthread_mutex_t lock; Open *p; size_t n, cap; int32_t next; };
+
+struct MzSessions *mz_sessions_new(void)
+{
+    struct MzSessions *s = calloc(1, sizeof *s);
+
+    if (!s)
+        abort();
+    pthread_mutex_init(&s->lock, NULL);
+    return s;
+}
+
+void mz_sessions_free(struct MzSessions *s)
+{
+    if (!s)
+        return;
+    pthread_mutex_destroy(&s->lock);
+    free(s->p);
+    free(s);
+}
+
+static void room_for_one(struct MzSessions *m)
+{
+    if (m->n < m->cap)
+        return;
+    m->cap = m->cap ? m->cap * 2 : 16;
+    m->p = realloc(m->p, m->cap * sizeof *m->p);
+    if (!m->p)
+        abort();
+}
+
+void mz_session_begin(Service *s, Session *ss)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    struct MzSessions *m = s->mz_sessions;
+    Open o = { .ss = ss, .at_ms = clock_ms() };
+    Str id = uuid_v4(a);
+
+    if (!m)
+        return;
+    memcpy(o.id, id.p, min_size(id.n, sizeof o.id - 1));
+    pthread_mutex_lock(&m->lock);
+    room_for_one(m);
+    o.pid = ss->backend = ++m->next;
+    m->p[m->n++] = o;
+    pthread_mutex_unlock(&m->lock);
+}
+
+void mz_session_end(Service *s, Session *ss)
+{
+    struct MzSessions *m = s->mz_sessions;
+
+    if (!m)
+        return;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < m->n; i++)
+        if (m->p[i].ss == ss) {
+            m->p[i] = m->p[--m->n];
+            break;
+        }
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* ---- the relations ------------------------------------------------------------------------------------------------------------------ */
+
+/* What of a session never changes: copied under the lock, so it cannot end meanwhile. */
+typedef struct Seen { Str id, arn, user, application; int64_t pid, at_ms; } Seen;
+typedef VEC(Seen) SeenVec;
+
+static void copy(MzFill *f, SeenVec *ret)
+{
+    struct MzSessions *m = f->r->svc->mz_sessions;
+
+    if (!m)
+        return;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < m->n; i++) {
+        Session *ss = m->p[i].ss;
+        Seen x = { .id = str_dup(f->a, str_c(m->p[i].id)), .arn = str_dup(f->a, ss->principal.arn), .user = str_dup(f->a, ss->principal.key_id),
+                   .application = str_dup(f->a, ss->application), .pid = m->p[i].pid, .at_ms = m->p[i].at_ms };
+        vec_push(f->a, ret, x);
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* The role of who signed in; the superuser's when it has made none yet. */
+static Str role_of(MzFill *f, const Seen *x)
+{
+    for vec_each(RealmRole, r, &f->w->roles)
+        if (r->principal.n && str_eq(r->principal, x->arn))
+            return r->id;
+    return S(REALM_SUPERUSER);
+}
+
+Status mzf_sessions(MzFill *f)
+{
+    SeenVec all = {0};
+
+    copy(f, &all);
+    for vec_each(Seen, x, &all) {
+        mz_uuid(f, x->id);
+        mz_int(f, x->pid);
+        mz_str(f, role_of(f, x));
+        mz_null(f);
+        mz_time(f, x->at_ms);
+        mz_end(f);
+    }
+    return OK;
+}
+
+Status mzf_session_history(MzFill *f)
+{
+    SeenVec all = {0};
+
+    copy(f, &all);
+    for vec_each(Seen, x, &all) {
+        mz_uuid(f, x->id);
+        mz_time(f, x->at_ms);
+        mz_str(f, x->application);
+        mz_str(f, x->user);
+        mz_end(f);
+    }
+    return OK;
+}
+
+Status mzf_subscriptions(MzFill *f UNUSED) { return OK; }
