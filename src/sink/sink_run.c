@@ -73,7 +73,7 @@ static Status backlog(Sink *s, int64_t *rows, Error *err)
 
     *rows = 0;
     if (live_log_last(s->all->o.live, relation_of(s)) > s->note.from) {
-        TRY(live_log_sql(s->all->o.live, a, relation_of(s), s->note.from, INT64_MAX, &log, err));
+        TRY(live_log_sql(s->all->o.live, a, relation_of(s), max_i64(s->note.from, s->note.gap), INT64_MAX, &log, err));
         TRY(duck_query_held(s->conn, str_fmt(a, "SELECT count(*), coalesce(min(__t), 0) FROM " STR_FMT " q", STR_ARG(log)), &r, err));
         TRY(duck_next(r, &n, err));
         *rows = n ? duck_value(a, r, 0, 0).integer : 0;
