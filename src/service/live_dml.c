@@ -3,6 +3,7 @@
  *
  * Rows are staged and become one tick.  A statement that reads what it writes has the live side to itself from its first read to its tick. */
 #include "service/dml_int.h"
+#include "service/live_source.h"
 #include "service/live_sql.h"
 
 static bool reads_first(const Stmt *st)
@@ -49,6 +50,8 @@ Status dml_live_open(Dml *d, const char *api, int *live, Error *err)
         return OK;
     if (o->kind != OBJ_TABLE)
         return not_a_table(o, api, err);
+    if (source_owns(o))
+        return live_refuse(FAIL(err, E_INVALID, "cannot change table '" STR_FMT "': it is written by a source", STR_ARG(live_full(r->a, o))), "0A000", err);
     TRY(ask_all(r, o, err));
     if (r->st->overwrite)
         return FAIL(err, E_UNSUPPORTED, "INSERT OVERWRITE is for tables of the lake");

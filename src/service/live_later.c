@@ -7,9 +7,6 @@
 
 LATER(live_create_sink, "CREATE SINK")
 LATER(live_alter_sink, "ALTER SINK")
-LATER(live_create_source, "CREATE SOURCE")
-LATER(live_alter_source, "ALTER SOURCE")
-LATER(live_create_table_from_source, "CREATE TABLE FROM SOURCE")
 LATER(live_alter, "ALTER")
 LATER(live_comment, "COMMENT")
 LATER(live_create_database, "CREATE DATABASE")

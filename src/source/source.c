@@ -397,12 +397,27 @@ static SourceRun *run_new(Sources *s, int64_t id, const SourceConnector *c, cons
     return r;
 }
 
-static void put(Sources *s, SourceRun *r)
+static Status begin(SourceRun *r, Error *err)
+{
+    if (!r->c->run)
+        live_status_put(r->owner->o.live, r->id, "running", (Str){0}, (Str){0});
+    else if (pthread_create(&r->thread, NULL, thread_main, r) == 0)
+        r->has_thread = 1;
+    else
+        return FAIL(err, E_LIMIT, "no thread for source %lld", (long long)r->id);
+    return OK;
+}
+
+static Status put(Sources *s, SourceRun *r, Error *err)
 {
     pthread_mutex_lock(&s->lock);
-    r->next = s->runs;
-    s->runs = r;
+    Status st = s->awake ? begin(r, err) : OK;
+    if (st == OK) {
+        r->next = s->runs;
+        s->runs = r;
+    }
     pthread_mutex_unlock(&s->lock);
+    return st;
 }
 
 Status source_start(Sources *s, int64_t id, Str type, const SourceOutputs *outputs, Error *err)
@@ -415,18 +430,22 @@ Status source_start(Sources *s, int64_t id, Str type, const SourceOutputs *outpu
         return FAIL(err, E_LIMIT, "a source has at most %d outputs", SOURCE_OUTPUTS_MAX);
     source_stop(s, id);
     SourceRun *r = run_new(s, id, c, outputs);
-    if (!c->run) {
-        source_status(r, "running", (Str){0}, (Str){0});
-        put(s, r);
-        return OK;
-    }
-    if (pthread_create(&r->thread, NULL, thread_main, r) != 0) {
+    Status st = put(s, r, err);
+    if (st != OK)
         run_free(r);
-        return FAIL(err, E_LIMIT, "no thread for source %lld", (long long)id);
-    }
-    r->has_thread = 1;
-    put(s, r);
-    return OK;
+    return st;
+}
+
+void sources_wake(Sources *s)
+{
+    Error err;
+
+    pthread_mutex_lock(&s->lock);
+    s->awake = 1;
+    for (SourceRun *r = s->runs; r; r = r->next)
+        if (begin(r, &err) != OK)
+            live_status_put(s->o.live, r->id, "stalled", str_c(err.message), (Str){0});
+    pthread_mutex_unlock(&s->lock);
 }
 
 static Status forget_outside(const SourceRun *r, Error *err)

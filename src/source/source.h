@@ -70,6 +70,9 @@ void source_row(SourceBatch *b, size_t output, int weight, const Value *cells);
 void source_upsert(SourceBatch *b, size_t output, const Value *key, const Value *cells);
 void source_truncate(SourceBatch *b, size_t output);      /* every row that stands before goes */
 int64_t source_batch_rows(const SourceBatch *b);
+/* Where the source stands with this batch: the row of its progress relation (the output whose external name is SOURCE_PROGRESS), when there is one. */
+#define SOURCE_PROGRESS "mz_progress"
+void source_batch_at(SourceBatch *b, uint64_t offset);
 /* Rows and offsets in one tick, then the batch is free. On an error nothing of it happened. The relations' engine columns are c1, c2, … in the outputs' order. */
 NODISCARD Status source_commit(SourceBatch *b, Str offsets, Error *err);
 void source_abandon(SourceBatch *b);
@@ -86,10 +89,14 @@ typedef struct SourcesOptions {
 } SourcesOptions;
 Sources *sources_new(const SourcesOptions *o);
 void sources_free(Sources *s);
+/* Until then sources that were started only wait: a program that just looks at the folder runs none. */
+void sources_wake(Sources *s);
+void sources_stop_all(Sources *s);                         /* each is stopped and forgotten here; notes stay */
 /* Planning only: returns at once; what goes wrong is a status. One that runs is stopped first: new outputs, new options. */
 NODISCARD Status source_start(Sources *s, int64_t id, Str type, const SourceOutputs *outputs, Error *err);
 void source_stop(Sources *s, int64_t id);
-void source_drop(Sources *s, int64_t id);                 /* forgets its offsets and statuses too, and what was made for it outside */
+/* Forgets its offsets too, and what was made for it outside: when that cannot be done, the error says what is left to do by hand; the source is gone all the same. */
+NODISCARD Status source_drop(Sources *s, int64_t id, Error *err);
 void source_pause(Sources *s, int64_t id);
 void source_resume(Sources *s, int64_t id);
 
@@ -104,9 +111,14 @@ typedef struct SourceError { int64_t at_ms; Str place, error; } SourceError;
 typedef VEC(SourceError) SourceErrors;
 void source_errors(Sources *s, Arena *a, int64_t id, SourceErrors *ret);     /* newest first, bounded */
 
-/* A webhook's request: its rows are durable when this returns. E_INVALID: the body is not of the format (400), E_DENIED: CHECK said no (400),
- * E_NOT_FOUND, E_LIMIT. */
+/* ---- webhooks: POSTs become rows ------------------------------------------------------------------------------------------------------ */
+
+/* Options: {"body": "text" | "bytes" | "json" | "json array", "headers": true, "only": [names], "not": [names], "mapped": [{"name", "column", "bytes"}], "check": SQL,
+ * "with": [{"kind": "headers" | "body" | "secret", "name", "bytes", "secret"}]}.  Names of headers are in lower case, those of a request too.
+ * The rows are durable when this returns. E_INVALID: the body is not of the format; E_DENIED: CHECK said no; E_NOT_FOUND: it does not run. */
 typedef struct WebhookRequest { Str body; const Props *headers; } WebhookRequest;
 NODISCARD Status source_webhook(Sources *s, int64_t id, const WebhookRequest *q, Error *err);
+/* Can CHECK be evaluated? For CREATE SOURCE. */
+NODISCARD Status webhook_check_bind(Arena *a, DuckConn *probe, const Json *options, Error *err);
 
 #endif

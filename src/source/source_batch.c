@@ -21,6 +21,8 @@ struct SourceBatch {
     Arena *a;
     Gathered *outputs;
     int64_t rows, seq;
+    uint64_t at;
+    int has_at;
     Status failed;
     Error err;
 };
@@ -134,6 +136,26 @@ void source_truncate(SourceBatch *b, size_t output)
         return;
     g->has_truncate = 1;
     g->truncated = b->seq;
+}
+
+void source_batch_at(SourceBatch *b, uint64_t offset)
+{
+    b->at = offset;
+    b->has_at = 1;
+}
+
+/* One row, which takes the place of the last. */
+static void put_progress(SourceBatch *b)
+{
+    Value at = { .kind = DT_UINT64, .wide = (__int128)b->at };
+    int64_t rows = b->rows;
+
+    for (size_t i = 0; b->has_at && i < b->r->outputs.n; i++)
+        if (str_eq(b->r->outputs.p[i].external, S(SOURCE_PROGRESS))) {
+            source_truncate(b, i);
+            source_row(b, i, 1, &at);
+        }
+    b->rows = rows;
 }
 
 /* ---- what the rows amount to ----------------------------------------------------------------------------------------------- */
@@ -329,6 +351,7 @@ Status source_commit(SourceBatch *b, Str offsets, Error *err)
     Writes w = {0};
     int64_t t = 0;
 
+    put_progress(b);
     source_counted(b->r, 0, 0, b->rows, 0, 0);
     Status s = write_all(b, &note, &w, &t, err);
     for (size_t i = 0; s != OK && i < w.n; i++)

@@ -162,6 +162,7 @@ static Status steps(Gen *g, int64_t until, const Json *note, Error *err)
         return s;
     }
     int64_t rows = source_batch_rows(b);
+    source_batch_at(b, (uint64_t)g->offset);
     TRY(source_commit(b, note ? json_text(a, note) : note_text(a, g), err));
     source_received(g->r, rows, 0);
     source_progress(g->r, g->offset, g->offset);

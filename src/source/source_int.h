@@ -28,11 +28,12 @@ struct SourceRun {
     int has_thread;
     pthread_mutex_t lock;             /* what follows */
     pthread_cond_t wake;
-    int stop, pause;
+    int stop, pause, users;           /* users: requests under way */
     SourceReport report;
     KeptError *errors;                /* a ring */
     size_t nerrors, next_error;
     int64_t commits;
+    char *options;                    /* those of the last attempt, with their secrets; of connectors that have something to forget outside */
     SourceRun *next;
 };
 
@@ -40,6 +41,7 @@ struct Sources {
     SourcesOptions o;
     pthread_mutex_t lock;             /* the list */
     SourceRun *runs;
+    int awake;
 };
 
 /* source_batch.c: on a connection of the caller's. */
@@ -49,6 +51,9 @@ Str source_note_key(Arena *a, int64_t id);
 void source_counted(SourceRun *r, int64_t messages, int64_t bytes, int64_t staged, int64_t committed, int64_t t);
 
 /* source.c: found and locked in the list's sense: it is not freed while `fn` runs. */
+/* For requests of other threads: it is not freed until it is released. NULL: it does not run. */
+SourceRun *source_hold(Sources *s, int64_t id);
+void source_releasep(SourceRun **r);
 NODISCARD Status source_with(Sources *s, int64_t id, Status (*fn)(SourceRun *r, void *ctx, Error *err), void *ctx, Error *err);
 
 #endif

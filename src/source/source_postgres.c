@@ -67,6 +67,7 @@ Status pg_commit(PgStream *s, Error *err)
     TRY(pg_open_batch(s, err));
     b = s->b;
     s->b = NULL;
+    source_batch_at(b, (uint64_t)max_i64((int64_t)s->lsn, (int64_t)s->seen));
     TRY(source_commit(b, note_text(s, a), err));
     s->lsn = (uint64_t)max_i64((int64_t)s->lsn, (int64_t)s->seen);
     s->has_note = 1;

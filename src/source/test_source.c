@@ -29,6 +29,7 @@ static void open_world(World *w)
     assert_ok(live_open(&lo, &w->live, &err), &err);
     SourcesOptions so = { .live = w->live, .engine = w->engine, .ctx = w, .options = options_of };
     w->sources = sources_new(&so);
+    sources_wake(w->sources);
 }
 
 static void close_world(World *w)
@@ -401,7 +402,7 @@ static void test_stall(void **state UNUSED)
     w.options = S("{\"generator\":\"counter\",\"tick_us\":1000,\"up_to\":3}");
     wait_offset(&w, 3);
     source_pause(w.sources, ID);
-    source_drop(w.sources, ID);
+    assert_ok(source_drop(w.sources, ID, &err), &err);
     assert_int_equal(offset_now(&w), 0);
     end_world(&w);
 }

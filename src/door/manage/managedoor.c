@@ -2,7 +2,7 @@
 /* managedoor.c - health and metrics.
  *
  * /healthz: the process lives.  /readyz: catalog and store can be written now (one tiny write each).  /metrics: counters of the rooms.
- * /api needs an access key: manage_auth.c, manage_events.c. */
+ * /api needs an access key (manage_auth.c, manage_events.c), but for webhooks: manage_webhook.c. */
 #include "door/manage/manage_int.h"
 #include "sched/sched.h"
 #include "service/guard.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-struct ManageDoor { Service *svc; int reset; HttpServer *http; int64_t started_us; };
+struct ManageDoor { Service *svc; int reset; HttpServer *http; int64_t started_us; atomic_int webhooks; };
 
 static void text(HttpRequest *r, HttpAnswer *ret, int status, Str body)
 {
@@ -127,6 +127,8 @@ static void handle(void *ctx, HttpRequest *r, HttpAnswer *ret)
         reset(d, r, ret);
     else if (get && str_eq(r->path, S("/api/events")))
         manage_events(d->svc, r, ret);
+    else if (manage_is_webhook(r))
+        manage_webhook(d->svc, &d->webhooks, r, ret);
     else if (get && str_eq(r->path, S("/")))
         text(r, ret, 200, S("firn: /healthz /readyz /metrics (the web console is not in this version yet)\n"));
     else
@@ -135,7 +137,7 @@ static void handle(void *ctx, HttpRequest *r, HttpAnswer *ret)
 
 Status manage_open(const ManageOptions *o, ManageDoor **ret, Error *err)
 {
-    HttpServerOptions ho = { .addr = o->addr, .port = o->port, .max_connections = 64, .name = "manage" };
+    HttpServerOptions ho = { .addr = o->addr, .port = o->port, .max_connections = 512, .name = "manage" };
     ManageDoor *d = calloc(1, sizeof *d);
 
     *d = (ManageDoor){ .svc = o->service, .reset = o->reset, .started_us = clock_mono_us() };

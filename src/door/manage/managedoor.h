@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* managedoor.h - the manage door: /healthz, /readyz, /metrics (Prometheus text), POST /reset when tests may, and /api/events.
- * Needs no credentials but below /api: nothing else here tells names or data. */
+/* managedoor.h - the manage door: /healthz, /readyz, /metrics (Prometheus text), POST /reset when tests may, /api/events, and POST /api/webhook/….
+ * Needs no credentials but for /api/events; webhooks are guarded by their CHECK: nothing else here tells names or data. */
 #ifndef FIRN_MANAGEDOOR_H
 #define FIRN_MANAGEDOOR_H
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* live_source.h - sources of the live side: planned, made, started, and what comes in by webhooks.
+ *
+ * An Object of kind OBJ_SOURCE; `type` as mz_sources.type.  detail is {"options": {…}, "output": {…}}: the connector's options (source/source.h) where {"$connection": <id>}
+ * and {"$secret": <id>} stand for what is looked up at each start; "output" when the source is a relation itself.  An output that is an object of its own (OBJ_SOURCE of
+ * type "subsource" or "progress", OBJ_TABLE from a source) has detail {"source": <id>, "output": {…}} and names the source among what it uses.
+ * output: {"name", "external", "pinned", "key": […]}; its columns are the object's, its relation is the object's number. */
+#ifndef FIRN_LIVE_SOURCE_H
+#define FIRN_LIVE_SOURCE_H
+
+#include "service/live_sql.h"
+#include "source/source.h"
+
+extern const LiveHooks source_hooks;                  /* OBJ_SOURCE's */
+void source_table_gone(Service *s, const Object *o);  /* of OBJ_TABLE: when it came from a source, the source goes on without it */
+bool source_owns(const Object *o);                    /* written by a source: nobody else may */
+
+struct Sources *live_sources_new(Service *s);
+
+/* live_source_options.c: the statement's options as the connector takes them, unresolved; secrets and connections it names are added to `uses`. */
+NODISCARD Status source_options_of(Run *r, Object *o, Json **ret, Error *err);
+/* CREATE TABLE … FROM SOURCE: the source's, and what the statement adds. */
+NODISCARD Status source_table_options(Run *r, Object *table, const Object *source, Json **ret, Error *err);
+NODISCARD Status source_resolve(Service *s, Arena *a, const Json *options, Json **ret, Error *err);
+
+/* POST /api/webhook/<database>/<schema>/<name>. E_NOT_FOUND: no such source. */
+NODISCARD Status svc_webhook(Service *s, Str database, Str schema, Str name, const WebhookRequest *q, Error *err);
+
+#endif
