@@ -53,6 +53,8 @@ static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, S
     props_set(a, &h.headers, S("x-client-version"), S("firn"));
     if (q->delegates && c->o.vended)
         props_set(a, &h.headers, S("x-iceberg-access-delegation"), S("vended-credentials"));
+    if (q->unless.n)
+        props_set(a, &h.headers, S("if-none-match"), q->unless);
     if (q->body) {
         props_set(a, &h.headers, S("content-type"), S("application/json"));
         h.body = json_text(a, q->body);
@@ -66,6 +68,10 @@ static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, S
     TRY(st);
     *http = r.status;
     *body = r.body;
+    if (q->etag)
+        *q->etag = props_get(&r.headers, S("etag"), (Str){0});
+    if (r.status == 304 && q->unless.n)
+        return *body = (Str){0}, OK;
     if (r.status / 100 == 2)
         return OK;
     st = remote_judge(a, q->does, r.status, r.body, err);

@@ -47,6 +47,7 @@ typedef struct RemoteTable {
     RemoteCatalog *catalog;
     Str ns, name, metadata_location;  /* ns: levels joined by 0x1F */
     IceMetadata *meta;                /* in the arena of the call */
+    Str etag;                         /* of the catalog's answer, when it gave one */
     Store *store;                     /* of the table's files, with the credentials that came with it (renewed while it is open); refuses what lies elsewhere.
                                          Owned: remote_table_end */
 } RemoteTable;
@@ -55,8 +56,10 @@ NODISCARD Status remote_table_load(RemoteCatalog *c, Arena *a, Str ns, Str name,
 typedef struct RemoteNew { const IceSchema *schema; const IceSpec *spec; const IceSortOrder *order; Str location; Props props; } RemoteNew;
 /* E_EXISTS; E_NOT_FOUND, kind NoSuchNamespace; E_UNKNOWN as for a commit. spec and order may be NULL. */
 NODISCARD Status remote_table_create(RemoteCatalog *c, Arena *a, Str ns, Str name, const RemoteNew *n, RemoteTable *ret, Error *err);
-/* The same table as it is now: meta and metadata_location anew, the store goes on. */
+/* The same table as it is now: meta and metadata_location anew, the store goes on. E_NOT_FOUND also when it was made anew (another uuid). */
 NODISCARD Status remote_table_reload(RemoteTable *t, Arena *a, Error *err);
+/* For those who look again and again: when it has not changed, the table stays as it is and `a` is not needed any more. */
+NODISCARD Status remote_table_poll(RemoteTable *t, Arena *a, int *changed, Error *err);
 /* E_CONFLICT: 409, not done.  E_UNKNOWN: it may or may not have been done (5xx, lost answer): load and look.  Others: not done. On OK the table is as after. */
 NODISCARD Status remote_table_commit(RemoteTable *t, Arena *a, const IceUpdates *ups, const IceRequirements *rqs, Error *err);
 NODISCARD Status remote_table_drop(RemoteCatalog *c, Str ns, Str name, Error *err);                      /* files stay, but where the catalog insists (S3 Tables) */

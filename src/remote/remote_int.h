@@ -75,6 +75,8 @@ typedef struct RemoteCall {
     size_t max;                                     /* bytes of the answer; 0: SMALL_ANSWER_MAX */
     int bare;                                       /* no prefix: config */
     int delegates;                                  /* may bring credentials for storage */
+    Str unless;                                     /* the ETag of what is known: an answer of 304 gives an empty body */
+    Str *etag;                                      /* gets the answer's, or ""; may be NULL */
 } RemoteCall;
 NODISCARD Status remote_call(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, Error *err);
 Str remote_namespace_path(RemoteCatalog *c, Arena *a, Str ns);

@@ -5,35 +5,49 @@
  * (2) a failed call leaves the RemoteTable as it was. */
 #include "remote/remote_int.h"
 
-static Status answered(RemoteCatalog *c, Arena *a, Str ns, Str name, Str body, RemoteTable *ret, Error *err);
-static Status load(RemoteCatalog *c, Arena *a, Str ns, Str name, TableAnswer *ret, Error *err);
+static Status answered(RemoteCatalog *c, Arena *a, Str ns, Str name, Str body, Str etag, RemoteTable *ret, Error *err);
 static Json *new_table(Arena *a, Str name, const RemoteNew *n);
 static Json *commit_body(const RemoteTable *t, Arena *a, const IceUpdates *ups, const IceRequirements *rqs);
 static Status committed(const RemoteTable *t, Arena *a, const IceUpdates *ups, Str body, TableAnswer *ret, Error *err);
 
 Status remote_table_load(RemoteCatalog *c, Arena *a, Str ns, Str name, RemoteTable *ret, Error *err)
 {
-    Str body = {0};
-    RemoteCall q = { .method = "GET", .path = remote_table_path(c, a, ns, name), .max = LIMIT_JSON_BYTES, .delegates = 1 };
+    Str body = {0}, etag = {0};
+    RemoteCall q = { .method = "GET", .path = remote_table_path(c, a, ns, name), .max = LIMIT_JSON_BYTES, .delegates = 1, .etag = &etag };
 
     TRY(remote_call(c, a, &q, &body, err));
-    return answered(c, a, ns, name, body, ret, err);
+    return answered(c, a, ns, name, body, etag, ret, err);
 }
 
 Status remote_table_reload(RemoteTable *t, Arena *a, Error *err)
 {
+    int ignored = 0;
+    t->etag = (Str){0};
+    return remote_table_poll(t, a, &ignored, err);
+}
+
+Status remote_table_poll(RemoteTable *t, Arena *a, int *changed, Error *err)
+{
     TableAnswer now = {0};
     StrVec places = {0};
+    Str body = {0}, etag = {0};
+    RemoteCall q = { .method = "GET", .path = remote_table_path(t->catalog, a, t->ns, t->name), .max = LIMIT_JSON_BYTES, .delegates = 1, .unless = t->etag, .etag = &etag };
 
-    TRY(load(t->catalog, a, t->ns, t->name, &now, err));
+    *changed = 0;
+    TRY(remote_call(t->catalog, a, &q, &body, err));
+    if (t->etag.n && !body.n)
+        return OK;
+    TRY(remote_parse_table(a, body, &now, err));
     if (!str_ieq(now.meta->uuid, t->meta->uuid)) {
         RAISE(err, E_NOT_FOUND, "the table was dropped and made anew: its uuid is " STR_FMT ", it was " STR_FMT, STR_ARG(now.meta->uuid), STR_ARG(t->meta->uuid));
         strcpy(err->kind, "NoSuchTable");
         return E_NOT_FOUND;
     }
     TRY(remote_places(a, now.meta, now.metadata_location, &places, err));
+    *changed = 1;
     t->meta = now.meta;
     t->metadata_location = now.metadata_location;
+    t->etag = etag;
     return OK;
 }
 
@@ -44,7 +58,7 @@ Status remote_table_create(RemoteCatalog *c, Arena *a, Str ns, Str name, const R
                      .delegates = 1 };
 
     TRY(remote_call(c, a, &q, &body, err));
-    return answered(c, a, ns, name, body, ret, err);
+    return answered(c, a, ns, name, body, (Str){0}, ret, err);
 }
 
 Status remote_table_commit(RemoteTable *t, Arena *a, const IceUpdates *ups, const IceRequirements *rqs, Error *err)
@@ -60,6 +74,7 @@ Status remote_table_commit(RemoteTable *t, Arena *a, const IceUpdates *ups, cons
     }
     t->meta = now.meta;
     t->metadata_location = now.metadata_location;
+    t->etag = (Str){0};
     return OK;
 }
 
@@ -81,23 +96,14 @@ void remote_table_end(RemoteTable *t)
 
 /* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
-static Status load(RemoteCatalog *c, Arena *a, Str ns, Str name, TableAnswer *ret, Error *err)
-{
-    Str body = {0};
-    RemoteCall q = { .method = "GET", .path = remote_table_path(c, a, ns, name), .max = LIMIT_JSON_BYTES, .delegates = 1 };
-
-    TRY(remote_call(c, a, &q, &body, err));
-    return remote_parse_table(a, body, ret, err);
-}
-
-static Status answered(RemoteCatalog *c, Arena *a, Str ns, Str name, Str body, RemoteTable *ret, Error *err)
+static Status answered(RemoteCatalog *c, Arena *a, Str ns, Str name, Str body, Str etag, RemoteTable *ret, Error *err)
 {
     TableAnswer t = {0};
     Store *store = NULL;
 
     TRY(remote_parse_table(a, body, &t, err));
     TRY(remote_storage_open(c, ns, name, &t, &store, err));
-    *ret = (RemoteTable){ .catalog = c, .ns = str_dup(a, ns), .name = str_dup(a, name), .metadata_location = t.metadata_location, .meta = t.meta, .store = store };
+    *ret = (RemoteTable){ .catalog = c, .ns = str_dup(a, ns), .name = str_dup(a, name), .metadata_location = t.metadata_location, .meta = t.meta, .store = store, .etag = etag };
     return OK;
 }
 

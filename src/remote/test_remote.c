@@ -430,6 +430,36 @@ static void test_load(void **state)
     remote_table_end(&t);
 }
 
+static Str with_etag(Env *e, const Asked *q)
+{
+    if (has(q->head, "if-none-match: \"v1\""))
+        return S("HTTP/1.1 304 X\r\nETag: \"v1\"\r\nConnection: close\r\n\r\n");
+    return str_fmt(e->sa, "HTTP/1.1 200 X\r\nETag: \"v%d\"\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n" STR_FMT, e->vended, e->table.n, STR_ARG(e->table));
+}
+
+static void test_poll(void **state)
+{
+    Env *e = *state;
+    RemoteTable t = {0};
+    int changed = 1;
+
+    open_catalog(e, options(e));
+    e->answer = with_etag;
+    e->vended = 1;
+    assert_ok(remote_table_load(e->c, e->a, S("n"), S("t"), &t, &e->err), &e->err);
+    const IceMetadata *before = t.meta;
+    assert_ok(remote_table_poll(&t, e->a, &changed, &e->err), &e->err);
+    assert_int_equal(changed, 0);
+    assert_ptr_equal(t.meta, before);
+    t.etag = S("\"v0\"");
+    e->vended = 2;
+    assert_ok(remote_table_poll(&t, e->a, &changed, &e->err), &e->err);
+    assert_int_equal(changed, 1);
+    assert_ptr_not_equal(t.meta, before);
+    assert_str(t.etag, "\"v2\"");
+    remote_table_end(&t);
+}
+
 static Str not_found(Env *e, const Asked *q)
 {
     (void)q;
@@ -796,7 +826,7 @@ int main(void)
 {
 #define T(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_configuration), T(test_bad_configurations), T(test_endpoint), T(test_tokens), T(test_bearer), T(test_namespaces), T(test_load), T(test_not_found), T(test_lies),
+        T(test_configuration), T(test_bad_configurations), T(test_endpoint), T(test_tokens), T(test_bearer), T(test_namespaces), T(test_load), T(test_poll), T(test_not_found), T(test_lies),
         T(test_commit_outcomes), T(test_commit_lies), T(test_create_and_drop), T(test_own_keys), T(test_vended), T(test_vended_by_load), T(test_sts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
