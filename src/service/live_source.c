@@ -188,9 +188,14 @@ static Status options_of(void *ctx, Arena *a, int64_t id, Json **ret, Error *err
     return source_resolve(s, a, json_get(o.detail, "options"), ret, err);
 }
 
+static Status catalog_of(void *ctx, int64_t connection, RemoteCatalog **ret, Error *err)
+{
+    return connection_open_catalog(ctx, connection, ret, err);
+}
+
 struct Sources *live_sources_new(Service *s)
 {
-    SourcesOptions o = { .live = s->live, .engine = s->engine, .ctx = s, .options = options_of };
+    SourcesOptions o = { .live = s->live, .engine = s->engine, .ctx = s, .options = options_of, .catalog = catalog_of };
     return sources_new(&o);
 }
 
@@ -199,7 +204,7 @@ struct Sources *live_sources_new(Service *s)
 static Status discover(Run *r, Str type, const Json *options, SourceOutputs *ret, Error *err)
 {
     const SourceConnector *c = source_connector(type);
-    SourceSpec spec = { .type = type };
+    SourceSpec spec = { .type = type, .ctx = r->svc, .catalog = catalog_of };
     Json *resolved;
 
     if (!c || !c->discover)

@@ -99,7 +99,7 @@ static Status attempt(SourceRun *r, Error *err)
     TRY(r->owner->o.options(r->owner->o.ctx, a, r->id, &options, err));
     keep_options(r, options);
     r->conn = conn;
-    r->spec = (SourceSpec){ .id = r->id, .type = r->type, .options = options, .outputs = &r->outputs };
+    r->spec = (SourceSpec){ .id = r->id, .type = r->type, .options = options, .outputs = &r->outputs, .ctx = r->owner->o.ctx, .catalog = r->owner->o.catalog };
     Status s = r->c->run(r, err);
     r->spec.options = NULL;
     r->conn = NULL;

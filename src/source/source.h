@@ -12,6 +12,8 @@
 #include "codec/codec.h"
 #include "live/live.h"
 
+struct RemoteCatalog;                 /* remote/remote.h */
+
 /* ---- what a connector is told and says ------------------------------------------------------------------------------------------- */
 
 typedef struct SourceColumn { Str name; DataType type; int not_null; Str sql_type; } SourceColumn;      /* sql_type: as PostgreSQL names it */
@@ -26,7 +28,15 @@ typedef struct SourceOutput {
 typedef VEC(SourceOutput) SourceOutputs;
 
 /* Options are resolved by service/: secrets are text, connections are objects of their own options. {"type": "kafka", "connection": {"broker": …}, "topic": …} */
-typedef struct SourceSpec { int64_t id; Str type; const Json *options; const SourceOutputs *outputs; } SourceSpec;
+typedef struct SourceSpec {
+    int64_t id;
+    Str type;
+    const Json *options;
+    const SourceOutputs *outputs;
+    void *ctx;
+    /* Opens the Iceberg catalog of a connection (the option "connection_id"); the connector closes it. NULL: there is none. */
+    Status (*catalog)(void *ctx, int64_t connection, struct RemoteCatalog **ret, Error *err);
+} SourceSpec;
 
 typedef struct SourceRun SourceRun;
 typedef struct SourceConnector {
@@ -86,6 +96,7 @@ typedef struct SourcesOptions {
     void *ctx;
     /* The source's options as they are now (secrets and connections resolved), in `a`. */
     Status (*options)(void *ctx, Arena *a, int64_t source, Json **ret, Error *err);
+    Status (*catalog)(void *ctx, int64_t connection, struct RemoteCatalog **ret, Error *err);      /* as in SourceSpec */
 } SourcesOptions;
 Sources *sources_new(const SourcesOptions *o);
 void sources_free(Sources *s);
