@@ -5,6 +5,7 @@
  * tables.  Order: relations in live/, then the names, then the thread; a drop goes the other way.  A source that runs is started anew when an output comes or goes.
  * Statements ask outside first and store in one step what they found: nobody waits for a slow server. */
 #include "service/live_source.h"
+#include "service/live_connection.h"
 
 /* ---- objects to outputs ---------------------------------------------------------------------------------------------------------- */
 
