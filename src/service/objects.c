@@ -2,7 +2,7 @@
 /* objects.c - the registry: documents of the catalog, and what is held of them in memory.
  *
  * Invariants: (1) memory changes after the catalog has; (2) entries are immutable: a changed object is another entry; readers copy what they need. */
-#include "service/objects.h"
+#include "service/objects_int.h"
 #include "sql/sql.h"
 
 #include <stdlib.h>
@@ -35,6 +35,7 @@ static Json *column_json(Arena *a, const ObjColumn *c)
     json_set(a, j, "name", json_str(a, c->name));
     json_set(a, j, "engine", json_str(a, c->engine));
     json_set(a, j, "type", json_str(a, c->type_name));
+    json_set(a, j, "data-type", object_type_json(a, &c->type));
     json_set(a, j, "not-null", json_bool(a, c->not_null));
     if (c->default_.n)
         json_set(a, j, "default", json_str(a, c->default_));
@@ -106,7 +107,8 @@ static Str own(Arena *a, const Json *j, const char *key) { return str_dup(a, jso
 static Status column_of(Arena *a, const Json *j, ObjColumn *ret, Error *err)
 {
     *ret = (ObjColumn){ .name = own(a, j, "name"), .engine = own(a, j, "engine"), .type_name = own(a, j, "type"), .default_ = own(a, j, "default"), .not_null = json_get_bool(j, "not-null", false) };
-    return sql_parse_type(a, DIALECT_POSTGRES, ret->type_name, &ret->type, err);
+    const Json *type = json_get(j, "data-type");
+    return type ? object_type_of(a, type, &ret->type, err) : sql_parse_type(a, DIALECT_POSTGRES, ret->type_name, &ret->type, err);
 }
 
 /* Earlier versions had the account root's ARN here: nobody else could make anything. */
