@@ -234,7 +234,7 @@ static Status write_group(Rewrite *r, const Group *g, const StrVec *paths, LakeF
     IceFields hidden = hidden_fields(r);
     int lineage = r->table.meta->format_version >= 3;
     LakeScan scan = { .snapshot = r->snapshot, .schema = s, .hidden = &hidden, .only_files = paths, .positions = lineage };
-    LakeWrite w = { .table = &target, .schema = s, .hidden = &hidden, .order_by = r->order_by };
+    LakeWrite w = { .table = &target, .schema = s, .hidden = &hidden, .order_by = r->order_by, .prefix = r->o.prefix };
     LakeRelation rel = {0};
     int64_t rows;
 
@@ -269,16 +269,21 @@ static Status rewrite_group(Rewrite *r, const Group *g, Error *err)
     return OK;
 }
 
-static Status commit_groups(Rewrite *r, Error *err)
+static void describe_change(Rewrite *r)
 {
-    LakeTable next;
-    int64_t gone = 0;
-
     r->change.operation = S("replace");
     r->change.base_snapshot = SOME_I64(r->snapshot->id);
     r->change.check_conflicts = 1;                                                        /* (2) */
     if (r->table.meta->format_version > 1)
         r->change.data_sequence_number = SOME_I64(r->snapshot->sequence_number);          /* (1) */
+}
+
+static Status commit_groups(Rewrite *r, Error *err)
+{
+    LakeTable next;
+    int64_t gone = 0;
+
+    describe_change(r);
     TRY(lake_commit(r->lake, r->a, &r->table, &r->change, NULL, 0, &next, err));
     const IceSnapshot *s = ice_current_snapshot(next.meta);
     if (s && str_to_i64(props_get(&s->summary, S("removed-delete-files"), S("0")), &gone))
@@ -286,7 +291,7 @@ static Status commit_groups(Rewrite *r, Error *err)
     return OK;
 }
 
-static Status rewrite_once(Rewrite *r, const LakeRewrite *o, Error *err)
+static Status rewrite_groups(Rewrite *r, const LakeRewrite *o, Error *err)
 {
     *r->ret = (LakeRewritten){0};
     r->snapshot = ice_current_snapshot(r->table.meta);
@@ -297,7 +302,23 @@ static Status rewrite_once(Rewrite *r, const LakeRewrite *o, Error *err)
     TRY(order_text(r, err));
     for (size_t i = 0; i < r->groups.n; i++)
         TRY(rewrite_group(r, r->groups.p[i], err));
-    return r->groups.n ? commit_groups(r, err) : OK;
+    return OK;
+}
+
+Status lake_rewrite_prepare(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeRewrite *o, IceChange *ch, LakeFiles *files, LakeRewritten *ret, Error *err)
+{
+    Rewrite r = { .lake = l, .a = a, .c = c, .table = *t, .ret = ret };
+
+    Status s = rewrite_groups(&r, o, err);
+    if (s != OK) {
+        lake_discard(l, &r.files);
+        return s;
+    }
+    if (r.groups.n)
+        describe_change(&r);
+    *ch = r.change;
+    *files = r.files;
+    return OK;
 }
 
 Status lake_rewrite_files(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeRewrite *o, LakeRewritten *ret, Error *err)
@@ -307,7 +328,9 @@ Status lake_rewrite_files(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, co
     for (int round = 1; ; round++) {
         Rewrite r = { .lake = l, .a = a, .c = c, .table = now, .ret = ret };
         CatRelation rel;
-        Status s = rewrite_once(&r, o, err);
+        Status s = rewrite_groups(&r, o, err);
+        if (s == OK && r.groups.n)
+            s = commit_groups(&r, err);
         if (s == OK)
             return OK;
         lake_discard(l, &r.files);

@@ -21,10 +21,13 @@ typedef struct LakeRewrite {
     const IceSortOrder *order;                                        /* NULL: rows keep their order */
     const StrVec *among;                                              /* only these data files; NULL: all */
     const IceFields *hidden;                                          /* fields beside the schema's that the files must keep; NULL: none */
+    Str prefix;                                                       /* of the new files' names; empty: none */
 } LakeRewrite;
 typedef struct LakeRewritten { int64_t rewritten_files, added_files, rewritten_bytes, removed_delete_files; } LakeRewritten;
 /* A `replace` snapshot with the same rows: deletes that stood are applied, deletes that came meanwhile make it start over, then E_CONFLICT. */
 NODISCARD Status lake_rewrite_files(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeRewrite *rw, LakeRewritten *ret, Error *err);
+/* The same up to the commit, for a table that another catalog keeps: what to commit and the files that it names. ret->rewritten_files 0: nothing is to be done. */
+NODISCARD Status lake_rewrite_prepare(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeRewrite *rw, IceChange *ch, LakeFiles *files, LakeRewritten *ret, Error *err);
 
 typedef struct LakeMergedDeletes { int64_t rewritten_files, added_files, rewritten_bytes, added_bytes; } LakeMergedDeletes;
 /* Position delete files of a partition, when there are at least min_input_files (0: 5) of them, become one. Format 2; others: nothing to do. */

@@ -8,7 +8,7 @@
 
 #include <time.h>
 
-enum { RETRY_MS = 1000, RETRY_MAX_MS = 60000, LOOK_MS = 1000, LOG_LIMIT = 10000000 };
+enum { RETRY_MS = 1000, RETRY_MAX_MS = 60000, LOOK_MS = 1000, LOG_LIMIT = 10000000, MAINTAIN_MS = 600000 };
 #define COMMIT_SIZE (128ll << 20)
 
 /* ---- waiting ------------------------------------------------------------------------------------------------------------------ */
@@ -225,6 +225,8 @@ static Status begin(Sink *s, Error *err)
     if (!s->conn)
         TRY(duck_connect(s->all->o.engine, &s->conn, err));
     s->fresh = 0;
+    if (!s->maintain_due_us)
+        s->maintain_due_us = clock_mono_us() + policy_i64(&s->spec, "sink.maintenance.interval-ms", MAINTAIN_MS) * 1000;
     arena_destroy(s->note_arena);
     s->note_arena = arena_create();
     TRY(note_read(s->all->o.live, s->note_arena, s->spec.id, &s->note, err));
