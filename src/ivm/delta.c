@@ -19,6 +19,8 @@ static int is_pass(const Node *n)
 static Status put_inline(Emit *e, const Node *n, StrBuf *b, Error *err)
 {
     Str sql = {0};
+    if (n->refs > 1 && !is_pass(n))                     /* once for all who stand on it */
+        TRY(delta_table(e, n, &sql, err));
     TRY(delta_sql(e, n, &sql, err));
     sb_addc(b, "(");
     sb_add(b, sql);
@@ -99,6 +101,15 @@ static Status delta_union(Emit *e, const Node *n, StrBuf *b, Error *err)
         TRY(put_inline(e, *in, b, err));
     }
     return OK;
+}
+
+static Status delta_flat(Emit *e, const Node *n, StrBuf *b, Error *err)
+{
+    sb_addc(b, "SELECT ");
+    put_flat_columns(b, n);
+    sb_fmt(b, ", n%d.w FROM ", n->in.p[0]->id);
+    TRY(put_inline(e, n->in.p[0], b, err));
+    return put_flat(b, n, err);
 }
 
 /* ---- inner joins ---------------------------------------------------------------------------------------- */
@@ -240,6 +251,9 @@ static Status delta_node(Emit *e, const Node *n, StrBuf *b, Error *err)
     case NODE_AGG:      TRY(delta_agg(e, n, &sql, err)); break;
     case NODE_DISTINCT: TRY(delta_distinct(e, n, &sql, err)); break;
     case NODE_SETOP:    TRY(delta_setop(e, n, &sql, err)); break;
+    case NODE_WINDOW:   TRY(delta_window(e, n, &sql, err)); break;
+    case NODE_FLAT:     return delta_flat(e, n, b, err);
+    case NODE_TEMPORAL: return delta_temporal(e, n, b, err);
     case NODE_ONE:
     case NODE_VALUES:
         return FAIL(err, E_INTERNAL, "the delta of a constant was asked for");

@@ -9,8 +9,12 @@ Emit emit_new(Arena *a, const IvmView *v, const IvmChange *changes, IvmPlan *pla
     return e;
 }
 
+int emit_time_moved(const Emit *e) { return e->v->uses_now && (!e->changes || e->changes[e->v->tables.n].changed); }
+
 int emit_changed(const Emit *e, const Node *n)
 {
+    if ((n->sources >> IVM_TIME & 1) && emit_time_moved(e))
+        return 1;
     for (size_t i = 0; i < e->v->tables.n; i++)
         if ((n->sources >> i & 1) && (!e->changes || e->changes[i].changed))
             return 1;
@@ -32,6 +36,9 @@ int emit_deletes(const Emit *e, const Node *n)
 Status emit_step(Emit *e, Str name, Str sql, Error *err)
 {
     IvmStep step = { name, sql };
+    for vec_each(const IvmStep, s, &e->plan->steps)
+        if (str_eq(s->name, name) && str_eq(s->sql, sql))
+            return OK;                                  /* asked for twice */
     if (sql.n > IVM_MAX_TEXT)
         return FAIL(err, E_LIMIT, "a statement of the plan is %zu bytes, limit is %d", sql.n, IVM_MAX_TEXT);
     vec_push(e->a, &e->plan->steps, step);

@@ -22,20 +22,42 @@ static Status rewrite_all(Compiler *c, const ExprVec *in, ExprSwap swap, void *c
     return OK;
 }
 
+static Status rewrite_order(Compiler *c, const OrderVec *in, ExprSwap swap, void *ctx, OrderVec *ret, Error *err)
+{
+    OrderVec out = {0};
+    for vec_each(OrderItem, o, in) {
+        OrderItem item = *o;
+        TRY(expr_rewrite(c, o->expr, swap, ctx, &item.expr, err));
+        vec_push(c->a, &out, item);
+    }
+    *ret = out;
+    return OK;
+}
+
+static Status rewrite_over(Compiler *c, const WindowSpec *w, ExprSwap swap, void *ctx, WindowSpec **ret, Error *err)
+{
+    WindowSpec *x = arena_new(c->a, WindowSpec);
+    *x = *w;
+    TRY(rewrite_all(c, &w->partition, swap, ctx, &x->partition, err));
+    TRY(rewrite_order(c, &w->order, swap, ctx, &x->order, err));
+    if (w->frame.from_n)
+        TRY(expr_rewrite(c, w->frame.from_n, swap, ctx, &x->frame.from_n, err));
+    if (w->frame.to_n)
+        TRY(expr_rewrite(c, w->frame.to_n, swap, ctx, &x->frame.to_n, err));
+    *ret = x;
+    return OK;
+}
+
 static Status rewrite_func(Compiler *c, const FuncCall *f, ExprSwap swap, void *ctx, FuncCall **ret, Error *err)
 {
     FuncCall *g = arena_new(c->a, FuncCall);
     *g = *f;
     if (f->filter)
         TRY(expr_rewrite(c, f->filter, swap, ctx, &g->filter, err));
-    g->order = (OrderVec){0};
-    for vec_each(OrderItem, o, &f->order) {
-        OrderItem item = *o;
-        TRY(expr_rewrite(c, o->expr, swap, ctx, &item.expr, err));
-        vec_push(c->a, &g->order, item);
-    }
+    if (f->over)
+        TRY(rewrite_over(c, f->over, swap, ctx, &g->over, err));
     *ret = g;
-    return OK;
+    return rewrite_order(c, &f->order, swap, ctx, &g->order, err);
 }
 
 Status expr_rewrite(Compiler *c, const Expr *e, ExprSwap swap, void *ctx, Expr **ret, Error *err)
@@ -61,13 +83,19 @@ Status expr_rewrite(Compiler *c, const Expr *e, ExprSwap swap, void *ctx, Expr *
 
 /* ---- binding to nodes ---------------------------------------------------------------------------------- */
 
-static int find_rel(const Scope *s, const TableRef *rel, size_t *base)
+/* Where a column of a relation stands in the scope's node. */
+int scope_find(const Scope *s, const TableRef *rel, size_t col, size_t *at)
 {
     if (!s)
         return 0;
     for vec_each(ScopeEntry, r, &s->rels)
         if (r->rel == rel) {
-            *base = r->base;
+            *at = r->base + col;
+            return 1;
+        }
+    for vec_each(ColumnEntry, x, &s->cols)
+        if (x->rel == rel && x->col == col) {
+            *at = x->at;
             return 1;
         }
     return 0;
@@ -75,15 +103,15 @@ static int find_rel(const Scope *s, const TableRef *rel, size_t *base)
 
 static Status bind_column(Names *n, const Expr *e, Expr **ret, Error *err)
 {
-    size_t base = 0;
+    size_t at = 0;
     if (!e->rel)                                        /* a lambda's parameter */
         return OK;
-    if (find_rel(n->own, e->rel, &base)) {
-        *ret = expr_column(n->c, n->own_node, base + (size_t)e->col);
+    if (scope_find(n->own, e->rel, (size_t)e->col, &at)) {
+        *ret = expr_column(n->c, n->own_node, at);
         return OK;
     }
-    if (find_rel(n->outer, e->rel, &base)) {
-        *ret = expr_column(n->c, n->outer_node, base + (size_t)e->col);
+    if (scope_find(n->outer, e->rel, (size_t)e->col, &at)) {
+        *ret = expr_column(n->c, n->outer_node, at);
         return OK;
     }
     return not_incremental(e, err, "correlated reference");
@@ -91,29 +119,27 @@ static Status bind_column(Names *n, const Expr *e, Expr **ret, Error *err)
 
 static Status bind_scalar(Names *n, const Expr *e, Expr **ret, Error *err)
 {
-    if (n->aggregates) {                                /* stands beside the groups: see aggregate.c */
-        *ret = (Expr *)e;
-        return OK;
-    }
     if (n->own)
         for vec_each(ScalarEntry, s, &n->own->scalars)
             if (s->expr == e) {
                 *ret = expr_column(n->c, n->own_node, s->col);
                 return OK;
             }
-    return not_incremental(e, err, "scalar subquery");
+    if (n->aggregates) {                                /* stands beside the groups: see aggregate.c */
+        *ret = (Expr *)e;
+        return OK;
+    }
+    return not_incremental(e, err, "subquery in an expression");
 }
 
 static Status check_function(Names *n, const Expr *e, Error *err)
 {
     const FuncCall *f = e->func;
     Str name = f->canonical;
-    if (f->over || f->class == FN_WINDOW)
-        return not_incremental(e, err, "window function " STR_FMT "()", STR_ARG(name));
-    if (f->volatile_)
+    if (f->volatile_ && !(n->c->v->target == IVM_LIVE && str_eq(name, S("mz_now"))))
         return not_incremental(e, err, "volatile function " STR_FMT "()", STR_ARG(name));
-    if (f->class == FN_TABLE)
-        return not_incremental(e, err, "table function " STR_FMT "()", STR_ARG(name));
+    if (f->over || f->class == FN_WINDOW)
+        return live_only(n->c, e, err, "window function " STR_FMT "()", STR_ARG(name));
     if (f->class == FN_AGGREGATE && !n->aggregates)
         return not_incremental(e, err, "aggregate " STR_FMT "() out of place", STR_ARG(name));
     if (f->class == FN_AGGREGATE)
@@ -130,12 +156,11 @@ static Status bind_swap(void *ctx, const Expr *e, Expr **ret, Error *err)
     case EX_FUNCTION:
         return e->func ? check_function(n, e, err) : OK;
     case EX_SUBQUERY:
-        return bind_scalar(n, e, ret, err);
     case EX_EXISTS:
     case EX_IN_QUERY:
-        return not_incremental(e, err, "%s subquery outside of the conjuncts of WHERE", e->kind == EX_EXISTS ? "EXISTS" : "IN");
+        return bind_scalar(n, e, ret, err);
     case EX_QUANTIFIED:
-        return e->query ? not_incremental(e, err, "quantified subquery outside of the conjuncts of WHERE") : OK;
+        return e->query ? bind_scalar(n, e, ret, err) : OK;
     case EX_ARRAY:
         return e->query ? not_incremental(e, err, "ARRAY subquery") : OK;
     case EX_PARAM:
@@ -203,6 +228,15 @@ Expr *expr_cast(Compiler *c, Expr *arg, DataType type)
     return x;
 }
 
+Expr *expr_same(Compiler *c, Expr *l, Expr *r)
+{
+    if (!expr_nullable(l) && !expr_nullable(r))
+        return expr_binary(c, OP_EQ, l, r);
+    Expr *x = expr_is(c, OP_IS_DISTINCT, l, 1);
+    vec_push(c->a, &x->args, r);
+    return x;
+}
+
 void expr_conjuncts(Compiler *c, const Expr *e, ExprVec *ret)
 {
     if (!e)
@@ -224,6 +258,14 @@ int expr_has_query(const Expr *e)
     for vec_each(Expr *, x, &e->args)
         if (expr_has_query(*x))
             return 1;
+    if (e->func && e->func->over) {
+        for vec_each(Expr *, x, &e->func->over->partition)
+            if (expr_has_query(*x))
+                return 1;
+        for vec_each(OrderItem, o, &e->func->over->order)
+            if (expr_has_query(o->expr))
+                return 1;
+    }
     return expr_has_query(e->else_) || (e->func && expr_has_query(e->func->filter));
 }
 
@@ -246,6 +288,12 @@ uint64_t expr_visit_columns(const Expr *e, void (*visit)(void *ctx, const Expr *
         return n;
     n += expr_visit_columns(e->func->filter, visit, ctx);
     for vec_each(OrderItem, o, &e->func->order)
+        n += expr_visit_columns(o->expr, visit, ctx);
+    if (!e->func->over)
+        return n;
+    for vec_each(Expr *, x, &e->func->over->partition)
+        n += expr_visit_columns(*x, visit, ctx);
+    for vec_each(OrderItem, o, &e->func->over->order)
         n += expr_visit_columns(o->expr, visit, ctx);
     return n;
 }
@@ -339,20 +387,42 @@ int agg_mergeable(const Expr *e)
     return 0;
 }
 
-/* Aggregates that are functions of the bag of their inputs, bit for bit. */
+/* Aggregates that are functions of the bag of their inputs, bit for bit; that are but for rounding, or the order of a list. */
 static const char *const EXACT[] = { "bit_and", "bit_or", "bit_xor", "count_if", "approx_count_distinct" };
+static const char *const ROUNDED[] = {
+    "stddev_samp", "stddev_pop", "var_samp", "var_pop", "covar_pop", "covar_samp", "corr", "skewness", "kurtosis", "regr_count", "regr_slope", "regr_intercept",
+    "regr_r2", "regr_avgx", "regr_avgy", "regr_sxx", "regr_syy", "regr_sxy", "median", "percentile", "percentile_cont", "percentile_disc", "collect_list",
+    "collect_set", "array_agg", "json_agg", "jsonb_agg", "list_agg",
+};
+
+static int among(Str name, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(name, str_c(names[i])))
+            return 1;
+    return 0;
+}
+
+/* array_agg(x ORDER BY x): equal elements are the same. */
+static int is_ordered_by_itself(const Expr *e)
+{
+    Arena *a = arena_create();
+    Str x = {0}, y = {0};
+    Error err = {0};
+    int yes = e->func->order.n && e->args.n && expr_text(a, e->args.p[0], &x, &err) == OK && expr_text(a, e->func->order.p[0].expr, &y, &err) == OK && str_eq(x, y);
+    arena_destroy(a);
+    return yes && (str_eq(e->func->canonical, S("array_agg")) || str_eq(e->func->canonical, S("string_agg")) || str_eq(e->func->canonical, S("jsonb_agg")));
+}
 
 int agg_is_fuzzy(const Expr *e)
 {
-    if (expr_fuzzy(e))
-        return 1;
+    int below = expr_fuzzy(e);
+    if (below)
+        return below;
     AggKind kind = agg_kind(e);
     if (kind == AGG_SUM || kind == AGG_AVG)
-        return !exact_number(&e->args.p[0]->type);
-    if (kind != AGG_OTHER)
+        return exact_number(&e->args.p[0]->type) ? 0 : FUZZY_NUMBER;
+    if (kind != AGG_OTHER || among(e->func->canonical, EXACT, COUNT_OF(EXACT)) || is_ordered_by_itself(e))
         return 0;
-    for (size_t i = 0; i < COUNT_OF(EXACT); i++)
-        if (str_eq(e->func->canonical, str_c(EXACT[i])))
-            return 0;
-    return 1;
+    return among(e->func->canonical, ROUNDED, COUNT_OF(ROUNDED)) ? FUZZY_NUMBER : FUZZY_PICK;
 }

@@ -100,6 +100,28 @@ static void choose_shape(IvmView *v)
     }
 }
 
+/* One window over everything, on top: both its states would be computed whole. */
+static Status check_partitions(const Node *n, Error *err)
+{
+    Expr at = {0};
+    while (n->kind == NODE_PROJECT || n->kind == NODE_FILTER || n->kind == NODE_TEMPORAL || n->kind == NODE_FLAT || n->kind == NODE_WINDOW) {
+        at.position = n->position;
+        if (n->kind == NODE_WINDOW && !n->nparts)
+            return not_incremental(&at, err, "window or LIMIT without partition");
+        n = n->in.p[0];
+    }
+    return OK;
+}
+
+/* Rows that are recomputed one by one may differ in a number, not in what was picked: the stored pick may be gone. */
+static Status check_picks(const IvmView *v, Error *err)
+{
+    for (size_t i = 0; v->by_row && i < node_ncols(v->root); i++)
+        if (v->root->fuzzy[i] & FUZZY_PICK)
+            return FAIL(err, E_UNSUPPORTED, "aggregate that picks one of its rows, below the top");
+    return OK;
+}
+
 /* Whether anything fuzzy decides which rows there are. */
 static int compares_fuzzy(const IvmView *v, const Node *n)
 {
@@ -141,16 +163,53 @@ static const char *kept_how(const IvmView *v)
     return "in full";
 }
 
+/* mz_now() stands in temporal filters only. */
+static Status check_now(IvmView *v, Error *err)
+{
+    for (size_t i = 0; i < v->nodes.n; i++) {
+        const Node *n = v->nodes.p[i];
+        v->uses_now |= n->kind == NODE_TEMPORAL;
+        for (size_t k = 0; n->kind != NODE_TEMPORAL && k < n->preds.n; k++)
+            if (has_now(n->preds.p[k]))
+                return not_incremental(n->preds.p[k], err, "mz_now() outside of the conditions of WHERE and HAVING");
+        for (size_t k = 0; k < n->exprs.n; k++)
+            if (has_now(n->exprs.p[k]))
+                return not_incremental(n->exprs.p[k], err, "mz_now() outside of the conditions of WHERE and HAVING");
+    }
+    return OK;
+}
+
+/* A plan that no engine would take is found out now. */
+static Status check_size(Arena *a, const IvmView *v, Error *err)
+{
+    Error why = {0};
+    Str text = {0};
+    Status s = ivm_full_sql(a, v, &text, &why);
+    IvmChange *all = arena_array(a, IvmChange, v->tables.n + 1);
+    IvmPlan *p = NULL;
+    for (size_t i = 0; i <= v->tables.n; i++)
+        all[i] = (IvmChange){ 1, 1 };
+    if (s == OK)
+        s = ivm_plan(a, v, all, &p, &why);
+    if (s == E_LIMIT)
+        return FAIL(err, E_UNSUPPORTED, "%s", why.message);
+    if (s != OK)
+        *err = why;
+    return s;
+}
+
 static Status compile(Compiler *c, Error *err)
 {
     IvmView *v = c->v;
     Node *n = NULL;
     uint8_t seen[IVM_MAX_NODES] = {0};
     TRY(list_sources(c, err));
-    TRY(plan_query(c, v->query, &n, err));
+    TRY(plan_query(c, v->query, NULL, &n, err));
     TRY(node_rename(c, n, &v->query->columns, &n, err));
     TRY(normal_root(c, n, err));
     choose_shape(v);
+    TRY(check_picks(v, err));
+    TRY(check_partitions(v->root, err));
     TRY(check_fuzzy(v, v->root, seen, err));
     nodes_mark_used(v);
     if (v->shape == IVM_MERGE)
@@ -158,15 +217,26 @@ static Status compile(Compiler *c, Error *err)
     if (v->shape == IVM_REPLACE && !v->by_row)
         TRY(replace_compile(c, err));
     v->reason = str_c(kept_how(v));
-    return OK;
+    TRY(check_now(v, err));
+    return v->target == IVM_LIVE ? check_size(c->a, v, err) : OK;
 }
 
-Status ivm_compile(Arena *a, const Query *q, IvmView **ret, Error *err)
+static int see_any_now(void *ctx, Expr *e)
+{
+    *(int *)ctx |= e->kind == EX_FUNCTION && e->func && str_eq(e->func->canonical, S("mz_now"));
+    return 1;
+}
+
+Status ivm_compile(Arena *a, const Query *q, IvmView **ret, Error *err) { return ivm_compile_for(a, q, IVM_STORED, ret, err); }
+
+Status ivm_compile_for(Arena *a, const Query *q, IvmTarget target, IvmView **ret, Error *err)
 {
     Error why = {0};
     IvmView *v = arena_new(a, IvmView);
     Compiler c = { .a = a, .v = v };
     v->query = q;
+    v->target = target;
+    (void)sql_walk_query((Query *)q, see_any_now, &v->uses_now);
     list_columns(&c);
     Status s = compile(&c, &why);
     if (s != OK && s != E_UNSUPPORTED) {
@@ -189,6 +259,7 @@ Str ivm_reason(const IvmView *v) { return v->reason; }
 const StrVec *ivm_constructs(const IvmView *v) { return &v->constructs; }
 const IvmColumns *ivm_visible(const IvmView *v) { return &v->visible; }
 const IvmColumns *ivm_hidden(const IvmView *v) { return &v->hidden; }
+int ivm_uses_now(const IvmView *v) { return v->uses_now; }
 size_t ivm_nsources(const IvmView *v) { return v->tables.n; }
 const BoundTable *ivm_source(const IvmView *v, size_t i) { return v->tables.p[i]; }
 

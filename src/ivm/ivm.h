@@ -34,11 +34,20 @@ typedef VEC(IvmColumn) IvmColumns;
 
 typedef struct IvmView IvmView;        /* compiled once for a definition */
 
+/* Who keeps the view: a table of the lake (refresh/), or live/, for which more is incremental: windows, top-k, functions that give rows, lateral joins,
+ * correlated subqueries, GROUPING SETS, temporal filters. */
+typedef enum { IVM_STORED, IVM_LIVE } IvmTarget;
+
 /* The query must be bound.  Never fails for a construct it does not know: the shape is then IVM_FULL_ONLY.
  * Errors: E_LIMIT (a plan larger than the limits), E_INTERNAL. */
-NODISCARD Status ivm_compile(Arena *a, const Query *q, IvmView **ret, Error *err);
+NODISCARD Status ivm_compile(Arena *a, const Query *q, IvmView **ret, Error *err);                          /* for IVM_STORED */
+NODISCARD Status ivm_compile_for(Arena *a, const Query *q, IvmTarget target, IvmView **ret, Error *err);
 
 IvmShape ivm_shape(const IvmView *v);
+/* Does the result depend on mz_now()?  Then time is one more source of the view: the caller offers the relation s_now of one row (t_old, t_new: BIGINT
+ * milliseconds, t_old <= t_new) wherever it offers s<i>_new, gives ivm_plan one more IvmChange behind those of the sources, which says whether time moved, and
+ * asks for a plan whenever it did, whether or not a source changed. */
+int ivm_uses_now(const IvmView *v);
 /* One line: the construct that makes the view full only ("window function row_number() at position 31"), or, for an
  * incremental view, how it is kept ("aggregate merged by hidden state"). */
 Str ivm_reason(const IvmView *v);

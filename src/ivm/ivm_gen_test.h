@@ -344,6 +344,174 @@ static inline Str gen_top_group(Gen *g, int depth)
                    Z(by));
 }
 
+/* ---- what only live views keep: windows, top-k, lateral joins, functions that give rows, correlated subqueries, grouping sets ------- */
+
+/* Every column in sight, so that rows without order are equal in all that is read. */
+static inline Str gen_total_order(Gen *g, const GenScope *s)
+{
+    StrVec parts = {0};
+    vec_push(g->a, &parts, str_fmt(g->a, "%s%s", Z(gen_column(g, s, "iinsd"[gen_below(g, 5)])), gen_chance(g, 40) ? " DESC" : ""));
+    for (size_t i = 0; i < s->n; i++)
+        vec_push(g->a, &parts, gen_chance(g, 30) ? str_fmt(g->a, "%s DESC", Z(s->p[i].text)) : s->p[i].text);
+    return str_join(g->a, &parts, S(", "));
+}
+
+static inline Str gen_partition(Gen *g, const GenScope *s)
+{
+    Str key = gen_chance(g, 80) ? gen_column(g, s, 'i') : str_fmt(g->a, "(%s + 1)", Z(gen_column(g, s, 'i')));
+    return gen_chance(g, 25) ? str_fmt(g->a, "%s, %s", Z(key), Z(gen_column(g, s, 's'))) : key;
+}
+
+static inline Str gen_over(Gen *g, const GenScope *s, const char *frame)
+{
+    return str_fmt(g->a, "OVER (PARTITION BY %s ORDER BY %s%s)", Z(gen_partition(g, s)), Z(gen_total_order(g, s)), frame);
+}
+
+static inline Str gen_window(Gen *g, const GenScope *s)
+{
+    static const char *const frames[] = { " ROWS BETWEEN 1 PRECEDING AND CURRENT ROW", " ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING", "",
+                                          " ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", " RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING" };
+    const char *frame = frames[gen_below(g, COUNT_OF(frames))];
+    Str x = gen_column(g, s, 'i');
+    switch (gen_below(g, 9)) {
+    case 0: return str_fmt(g->a, "row_number() %s", Z(gen_over(g, s, "")));
+    case 1: return str_fmt(g->a, "CAST(rank() OVER (PARTITION BY %s ORDER BY %s) AS INT)", Z(gen_partition(g, s)), Z(gen_column(g, s, 'i')));
+    case 2: return str_fmt(g->a, "CAST(dense_rank() OVER (PARTITION BY %s ORDER BY %s DESC) AS INT)", Z(gen_partition(g, s)), Z(gen_column(g, s, 'n')));
+    case 3: return str_fmt(g->a, "lag(%s%s) %s", Z(x), gen_chance(g, 30) ? ", 2, 77" : "", Z(gen_over(g, s, "")));
+    case 4: return str_fmt(g->a, "lead(%s) %s", Z(x), Z(gen_over(g, s, "")));
+    case 5: return str_fmt(g->a, "first_value(%s) %s", Z(x), Z(gen_over(g, s, frame)));
+    case 6: return str_fmt(g->a, "last_value(%s) %s", Z(x), Z(gen_over(g, s, frame)));
+    case 7: return str_fmt(g->a, "CAST(sum(%s) OVER (PARTITION BY %s ORDER BY %s) AS INT)", Z(x), Z(gen_partition(g, s)), Z(gen_column(g, s, 'i')));
+    default: return str_fmt(g->a, "CAST(%s(%s) %s AS INT)", (const char *const[]){ "sum", "count", "min", "max" }[gen_below(g, 4)], Z(x), Z(gen_over(g, s, frame)));
+    }
+}
+
+/* FROM … WHERE of a subquery that names the outer columns. */
+static inline Str gen_correlated_from(Gen *g, const GenScope *outer, GenScope *inner)
+{
+    g->correlated++;
+    Str from = gen_from(g, inner, 0);
+    g->correlated--;
+    Str on = gen_chance(g, 85) ? gen_on(g, outer, inner, 1) : gen_pred(g, inner, 1);
+    return str_fmt(g->a, "%s WHERE %s", Z(from), Z(on));
+}
+
+static inline Str gen_correlated_scalar(Gen *g, const GenScope *outer)
+{
+    static const char *const aggs[] = { "max(%s)", "min(%s)", "CAST(count(%s) AS INT)", "CAST(count(%s) + 1 AS INT)", "CAST(sum(%s) AS INT)" };
+    GenScope s = {0};
+    Str from = gen_correlated_from(g, outer, &s), x = gen_column(g, &s, 'i');
+    if (gen_chance(g, 30))
+        return str_fmt(g->a, "(SELECT %s FROM %s ORDER BY %s LIMIT 1)", Z(x), Z(from), Z(gen_total_order(g, &s)));
+    const char *agg = aggs[gen_below(g, COUNT_OF(aggs))], *at = strstr(agg, "%s");
+    return str_fmt(g->a, "(SELECT %.*s%s%s FROM %s)", (int)(at - agg), agg, Z(x), at + 2, Z(from));
+}
+
+/* A subquery as a truth value. */
+static inline Str gen_truth(Gen *g, const GenScope *outer)
+{
+    GenScope s = {0};
+    Str x = gen_column(g, outer, 'i');
+    Str from = gen_chance(g, 50) ? gen_correlated_from(g, outer, &s) : gen_from(g, &s, 0);
+    switch (gen_below(g, 3)) {
+    case 0: return str_fmt(g->a, "%sEXISTS (SELECT 1 FROM %s)", gen_chance(g, 40) ? "NOT " : "", Z(from));
+    default: return str_fmt(g->a, "%s %sIN (SELECT %s FROM %s)", Z(x), gen_chance(g, 50) ? "NOT " : "", Z(gen_column(g, &s, 'i')), Z(from));
+    }
+}
+
+static inline Str gen_live_item(Gen *g, const GenScope *s)
+{
+    switch (gen_below(g, 5)) {
+    case 0: return gen_correlated_scalar(g, s);
+    case 1: return str_fmt(g->a, "CASE WHEN %s THEN 1 ELSE 0 END", Z(gen_truth(g, s)));
+    case 2: return gen_expr(g, s, 'i', 1);
+    default: return gen_window(g, s);
+    }
+}
+
+/* A lateral relation behind what is in sight; it adds its columns. */
+static inline Str gen_lateral(Gen *g, GenScope *s)
+{
+    Str alias = str_fmt(g->a, "x%d", ++g->next_alias);
+    GenScope in = {0};
+    int left = gen_chance(g, 35);
+    if (gen_chance(g, 35)) {
+        Str f = gen_chance(g, 60) ? str_fmt(g->a, "explode(array(%s, %s))", Z(gen_column(g, s, 'i')), Z(gen_column(g, s, 'i')))
+                                  : str_fmt(g->a, "explode(sequence(1, %s))", Z(gen_column(g, s, 'i')));
+        vec_push(g->a, s, ((GenColumn){ str_fmt(g->a, "%s.o1", Z(alias)), 'i' }));
+        return left ? str_fmt(g->a, " LEFT JOIN LATERAL %s AS %s(o1) ON TRUE", Z(f), Z(alias)) : str_fmt(g->a, ", LATERAL %s AS %s(o1)", Z(f), Z(alias));
+    }
+    Str from = gen_correlated_from(g, s, &in), body;
+    switch (gen_below(g, 3)) {
+    case 0: body = str_fmt(g->a, "SELECT %s AS o1, %s AS o2 FROM %s ORDER BY %s LIMIT %d", Z(gen_column(g, &in, 'i')), Z(gen_column(g, &in, 's')), Z(from),
+                           Z(gen_total_order(g, &in)), 1 + (int)gen_below(g, 3)); break;
+    case 1: body = str_fmt(g->a, "SELECT max(%s) AS o1, min(%s) AS o2 FROM %s", Z(gen_column(g, &in, 'i')), Z(gen_column(g, &in, 's')), Z(from)); break;
+    default: {
+        Str key = gen_column(g, &in, 's');
+        body = gen_chance(g, 50) ? str_fmt(g->a, "SELECT %s AS o1, %s AS o2 FROM %s", Z(gen_column(g, &in, 'i')), Z(key), Z(from))
+                                 : str_fmt(g->a, "SELECT CAST(count(*) AS INT) AS o1, %s AS o2 FROM %s GROUP BY %s", Z(key), Z(from), Z(key));
+    }
+    }
+    vec_push(g->a, s, ((GenColumn){ str_fmt(g->a, "%s.o1", Z(alias)), 'i' }));
+    vec_push(g->a, s, ((GenColumn){ str_fmt(g->a, "%s.o2", Z(alias)), 's' }));
+    return left ? str_fmt(g->a, " LEFT JOIN LATERAL (%s) %s ON TRUE", Z(body), Z(alias)) : str_fmt(g->a, ", LATERAL (%s) %s", Z(body), Z(alias));
+}
+
+static inline Str gen_grouping_sets(Gen *g)
+{
+    GenScope s = {0};
+    StrVec items = {0};
+    Str from = gen_from(g, &s, 1), where = gen_where(g, &s, 0), k1 = gen_column(g, &s, 'i'), k2 = gen_column(g, &s, 's'), by;
+    switch (gen_below(g, 3)) {
+    case 0: by = str_fmt(g->a, "ROLLUP (%s, %s)", Z(k1), Z(k2)); break;
+    case 1: by = str_fmt(g->a, "CUBE (%s, %s)", Z(k1), Z(k2)); break;
+    default: by = str_fmt(g->a, "GROUPING SETS ((%s), (%s, %s), ())", Z(k2), Z(k1), Z(k2)); break;
+    }
+    vec_push(g->a, &items, str_fmt(g->a, "%s AS k1", Z(k1)));
+    vec_push(g->a, &items, str_fmt(g->a, "%s AS k2", Z(k2)));
+    if (gen_chance(g, 50))
+        vec_push(g->a, &items, str_fmt(g->a, "CAST(grouping(%s) AS INT) AS g", Z(k1)));
+    for (size_t i = 0; i < 2; i++)
+        vec_push(g->a, &items, str_fmt(g->a, "%s AS v%zu", Z(gen_bare_aggregate(g, &s)), i));
+    return str_fmt(g->a, "SELECT %s FROM %s%s GROUP BY %s%s", Z(str_join(g->a, &items, S(", "))), Z(from), Z(where), Z(by), gen_chance(g, 20) ? " HAVING count(*) > 1" : "");
+}
+
+static inline Str gen_live_select(Gen *g)
+{
+    GenScope s = {0};
+    StrVec items = {0};
+    Str from = gen_chance(g, 70) ? gen_leaf(g, &s, 1) : gen_from(g, &s, 1), where = S("");
+    if (gen_chance(g, 40))
+        from = str_fmt(g->a, "%s%s", Z(from), Z(gen_lateral(g, &s)));
+    if (gen_chance(g, 25))
+        where = str_fmt(g->a, " WHERE %s OR %s", Z(gen_pred(g, &s, 0)), Z(gen_truth(g, &s)));
+    else if (gen_chance(g, 30))
+        where = gen_where(g, &s, 1);
+    vec_push(g->a, &items, str_fmt(g->a, "%s AS o1", Z(gen_column(g, &s, 'i'))));
+    vec_push(g->a, &items, str_fmt(g->a, "%s AS o2", Z(gen_live_item(g, &s))));
+    vec_push(g->a, &items, str_fmt(g->a, "%s AS o3", Z(gen_chance(g, 40) ? gen_live_item(g, &s) : gen_column(g, &s, 's'))));
+    Str q = str_fmt(g->a, "SELECT %s%s FROM %s%s", gen_chance(g, 10) ? "DISTINCT " : "", Z(str_join(g->a, &items, S(", "))), Z(from), Z(where));
+    if (gen_chance(g, 15))
+        return str_fmt(g->a, "%s QUALIFY row_number() %s <= %d", Z(q), Z(gen_over(g, &s, "")), 1 + (int)gen_below(g, 3));
+    return q;
+}
+
+static inline Str gen_live_view(Gen *g)
+{
+    g->ctes = (StrVec){0};
+    g->next_alias = 0;
+    if (gen_chance(g, 15))
+        return gen_grouping_sets(g);
+    Str q = gen_live_select(g);
+    switch (gen_below(g, 8)) {
+    case 0: return str_fmt(g->a, "SELECT o1, count(*) AS n, sum(o2) AS t FROM (%s) q GROUP BY o1", Z(q));
+    case 1: return str_fmt(g->a, "SELECT q.o1, q.o2, t.s FROM (%s) q JOIN c.n.t t ON q.o2 = t.a", Z(q));
+    case 2: return str_fmt(g->a, "SELECT o1, o2 FROM (%s) q WHERE o2 <= 2", Z(q));
+    case 3: return str_fmt(g->a, "SELECT o1, o2 FROM (%s) q UNION ALL SELECT a, b FROM c.n.u", Z(q));
+    default: return q;
+    }
+}
+
 static inline Str gen_view(Gen *g)
 {
     StrBuf b = sb_new(g->a);

@@ -10,7 +10,8 @@
 #include "ivm/ivm.h"
 
 enum {
-    IVM_MAX_SOURCES = 64,                 /* a set of sources is a bit mask */
+    IVM_MAX_SOURCES = 63,                 /* a set of sources is a bit mask; the last bit is time (mz_now) */
+    IVM_TIME = 63,
     IVM_MAX_NODES = 2000,                 /* CTEs that name each other twice grow without end */
     IVM_MAX_COLUMNS = 4000,
     IVM_MAX_EXPRS = 200000,               /* expressions made while compiling */
@@ -30,25 +31,33 @@ typedef enum {
     NODE_DISTINCT,
     NODE_UNION,       /* UNION ALL */
     NODE_SETOP,       /* INTERSECT [ALL], EXCEPT [ALL] */
+    NODE_WINDOW,      /* in[0]'s columns, then exprs: window calls whose partitions hold those of `parts` */
+    NODE_FLAT,        /* in[0]'s columns, then those of `func` or of exprs (functions that give many rows), for each row of in[0] */
+    NODE_TEMPORAL,    /* a filter whose preds compare mz_now() */
 } NodeKind;
+
+enum { FUZZY_NUMBER = 1, FUZZY_PICK = 2 };        /* sums of floats and lists, which depend on order; any_value and its kin */
 
 typedef struct Node Node;
 typedef VEC(Node *) NodeVec;
 struct Node {
     TableRef ref;                         /* first: an EX_COLUMN's rel is its node */
     NodeKind kind;
-    int id;
+    int id, refs, position;               /* refs: nodes that stand on it */
     NodeVec in;
     ExprVec preds, exprs;                 /* preds: conjuncts */
     size_t nkeys, source;
-    int full, anti, all;
+    int full, anti, all, outer;           /* outer: of NODE_FLAT, a row without results stays */
+    size_t *parts, nparts;                /* NODE_WINDOW: columns of in[0] */
+    uint8_t *ties;                        /* NODE_WINDOW: calls whose order must leave no ties, see window.c */
+    TableRef *func;                       /* NODE_FLAT */
     SetOp setop;
     const ExprVec *rows;                  /* NODE_VALUES */
     size_t nrows;
     uint64_t sources;                     /* every source below */
     int monotone;                         /* inserts below can only give inserts */
     uint8_t *used;                        /* columns that somebody above reads */
-    uint8_t *fuzzy;                       /* columns whose value is not the same at each computation (float sums, any_value) */
+    uint8_t *fuzzy;                       /* columns whose value is not the same at each computation: FUZZY_… or 0 */
 };
 
 static inline Node *node_of(const Expr *column) { return (Node *)column->rel; }
@@ -73,6 +82,8 @@ typedef struct KeyStore { Str store; int hidden; } KeyStore;
 
 struct IvmView {
     const Query *query;
+    IvmTarget target;
+    int uses_now;
     IvmShape shape;
     Str reason;
     StrVec constructs;
@@ -96,25 +107,35 @@ typedef struct Compiler {
 
 /* What names mean while a SELECT is planned: relations of the bound tree to columns of one node. */
 typedef struct ScopeEntry { const TableRef *rel; size_t base; } ScopeEntry;
+typedef struct ColumnEntry { const TableRef *rel; size_t col, at; } ColumnEntry;      /* one column of a relation */
 typedef struct ScalarEntry { const Expr *expr; size_t col; } ScalarEntry;
-typedef struct Scope { Node *node; VEC(ScopeEntry) rels; VEC(ScalarEntry) scalars; } Scope;
+typedef VEC(ColumnEntry) ColumnEntries;
+/* The first ndom columns of the node are those of a correlated subquery's domain (lateral.c).  base: the node that subqueries take their domain from. */
+typedef struct Scope { Node *node, *base, *dom; size_t ndom; VEC(ScopeEntry) rels; ColumnEntries cols; VEC(ScalarEntry) scalars; } Scope;
+int scope_find(const Scope *s, const TableRef *rel, size_t col, size_t *at);
+void scope_copy(Compiler *c, const Scope *from, Scope *to);
+void scope_append(Compiler *c, Scope *to, const Scope *from, size_t shift);
 
 /* ---- algebra.c, node.c: bound query to plan. E_UNSUPPORTED: the construct is not incremental ------------ */
 
-NODISCARD Status plan_query(Compiler *c, const Query *q, Node **ret, Error *err);
+/* `dom`: the domain of a correlated subquery, whose columns come first in the result; NULL: none. */
+NODISCARD Status plan_query(Compiler *c, const Query *q, const Scope *dom, Node **ret, Error *err);
 NODISCARD Status plan_from(Compiler *c, const TableRef *t, Scope *s, Error *err);      /* adds t to the scope and sets s->node */
-NODISCARD Status plan_aggregate(Compiler *c, const Select *sel, Scope *s, ExprVec *items, ExprVec *having, Error *err);
+/* `lists` are what stands over the groups: the select list, HAVING …: rewritten in place. */
+NODISCARD Status plan_aggregate(Compiler *c, const Select *sel, Scope *s, ExprVec *lists[], size_t n, Error *err);
 
 /* subquery.c: a conjunct of WHERE that is IN, EXISTS or quantified becomes a semi or anti join over s->node. */
 int is_subquery_conjunct(const Expr *e);
 NODISCARD Status plan_subquery(Compiler *c, const Expr *cond, Scope *s, Error *err);
-/* The node of an uncorrelated scalar subquery that is one aggregate: always one row, value in its first column. */
-NODISCARD Status plan_scalar_node(Compiler *c, const Expr *e, Node **ret, Error *err);
+/* Subqueries inside an expression are joined to the scope's node, one column each. */
 NODISCARD Status plan_scalars(Compiler *c, const Expr *e, Scope *s, Error *err);
+NODISCARD Status truth_query(Compiler *c, const Expr *e, const Query **ret, Error *err);      /* truth.c */
 NODISCARD Status plan_where(Compiler *c, const Expr *where, Scope *s, Error *err);
 
 /* "construct" met at a place: raises E_UNSUPPORTED with "construct at position n". */
 NODISCARD Status not_incremental(const Expr *e, Error *err, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* The same where the view is kept in a table of the lake: constructs that only live/ keeps. */
+NODISCARD Status live_only(Compiler *c, const Expr *e, Error *err, const char *fmt, ...) PRINTF_LIKE(4, 5);
 void construct_met(Compiler *c, Str name);
 
 NODISCARD Status node_new(Compiler *c, NodeKind kind, Node **ret, Error *err);
@@ -124,19 +145,52 @@ NODISCARD Status node_filter(Compiler *c, Node *in, const ExprVec *preds, Node *
 NODISCARD Status node_project(Compiler *c, Node *in, const ExprVec *exprs, Node **ret, Error *err);
 NODISCARD Status node_join(Compiler *c, Node *l, Node *r, Node **ret, Error *err);                 /* no predicates yet */
 NODISCARD Status node_join_add(Compiler *c, Node *join, const ExprVec *preds, Error *err);        /* preds over join's own columns */
-typedef enum { PAD_LEFT, PAD_BOTH } Padding;                       /* rows of which inputs survive without a match */
+typedef enum { PAD_NONE, PAD_LEFT, PAD_BOTH } Padding;             /* rows of which inputs survive without a match */
 typedef enum { KEEP_MATCHED, KEEP_UNMATCHED } Keep;
 NODISCARD Status node_outer(Compiler *c, Node *l, Node *r, Padding padding, Node **ret, Error *err);
 NODISCARD Status node_semi(Compiler *c, Node *l, Node *r, Keep keep, Node **ret, Error *err);
 NODISCARD Status node_to_inputs(Compiler *c, const Node *n, const Expr *e, Expr **ret, Error *err);
 NODISCARD Status node_distinct(Compiler *c, Node *in, Node **ret, Error *err);
 NODISCARD Status node_setop(Compiler *c, const Query *q, Node *l, Node *r, Node **ret, Error *err);
+NODISCARD Status node_union(Compiler *c, Node *l, Node *r, Node **ret, Error *err);
 /* exprs over `from` become exprs over `to`, a node with the same columns in front. */
 NODISCARD Status node_reseat(Compiler *c, const Node *from, Node *to, ExprVec *exprs, Error *err);
 /* exprs over a projection become exprs over its input. */
 NODISCARD Status node_substitute(Compiler *c, const Node *project, ExprVec *exprs, Error *err);
 NODISCARD Status node_rename(Compiler *c, Node *n, const BoundColumns *want, Node **ret, Error *err);
 void nodes_mark_used(IvmView *v);
+
+/* lateral.c: relations and subqueries that name columns of a scope. */
+int refers_table(const TableRef *t, const Scope *s);
+int refers_query(const Query *q, const Scope *s);
+NODISCARD Status lateral_join(Compiler *c, const TableRef *t, Scope *s, Error *err);                       /* s becomes s × t */
+NODISCARD Status lateral_step(Compiler *c, const TableRef *join, Scope *s, Error *err);                    /* s becomes s join … */
+NODISCARD Status lateral_left_join(Compiler *c, const TableRef *t, const Expr *on, Scope *s, Error *err);
+NODISCARD Status plan_function(Compiler *c, const TableRef *t, const Scope *names, Node *in, Padding padding, Node **ret, Error *err);
+NODISCARD Status plan_correlated(Compiler *c, const Query *q, Scope *s, Padding padding, const TableRef *as, const Expr *on, size_t *col, Error *err);
+NODISCARD Status plan_set_returning(Compiler *c, Scope *s, ExprVec *lists[], size_t n, Error *err);
+Expr *expr_same(Compiler *c, Expr *l, Expr *r);            /* l IS NOT DISTINCT FROM r, or l = r where neither is NULL */
+
+/* window.c */
+int is_window_call(const Expr *e);
+NODISCARD Status plan_windows(Compiler *c, Scope *s, ExprVec *lists[], size_t n, Error *err);
+/* Rows offset+1 … offset+limit of each partition (the scope's domain and `by`) in the order of `order`. */
+typedef struct TopK { ExprVec by; OrderVec order; const Expr *limit, *offset; int position; } TopK;
+NODISCARD Status plan_topk(Compiler *c, Scope *s, const TopK *k, ExprVec *lists[], size_t n, Error *err);
+
+/* aggregate.c, piece by piece.  `groupings`: a node that holds the GROUPING() calls, where there are sets. */
+typedef struct Grouping { Compiler *c; Node *agg, *groupings; StrVec texts; int queries; } Grouping;
+NODISCARD Status group_begin(Grouping *g, Scope *s, Error *err);
+NODISCARD Status group_key(Grouping *g, const Expr *k, Scope *s, Error *err);
+NODISCARD Status group_lists(Grouping *g, ExprVec *lists[], size_t n, Error *err);
+NODISCARD Status group_subqueries(Grouping *g, const Select *sel, Scope *s, ExprVec *lists[], size_t n, Error *err);
+
+/* grouping.c: GROUPING SETS, ROLLUP, CUBE: one aggregate a set, put together again. */
+NODISCARD Status plan_grouping_sets(Compiler *c, const Select *sel, Scope *s, ExprVec *lists[], size_t n, Error *err);
+
+/* temporal.c: conditions on mz_now(). */
+int has_now(const Expr *e);
+NODISCARD Status node_temporal(Compiler *c, Node *in, const ExprVec *preds, Node **ret, Error *err);
 
 /* ---- expr.c ---------------------------------------------------------------------------------------------- */
 
@@ -179,6 +233,7 @@ typedef struct Restrict { Str table; size_t n; const size_t *cols; const Str *na
 
 Emit emit_new(Arena *a, const IvmView *v, const IvmChange *changes, IvmPlan *plan);
 int emit_changed(const Emit *e, const Node *n);
+int emit_time_moved(const Emit *e);
 int emit_deletes(const Emit *e, const Node *n);    /* n's delta may hold negative weights */
 NODISCARD Status emit_step(Emit *e, Str name, Str sql, Error *err);
 void put_columns(StrBuf *b, const Node *n, const char *alias);       /* alias.c1 AS c1, … of the used columns; never empty */
@@ -191,6 +246,7 @@ void put_same(StrBuf *b, Str l, Str r, const DataType *t, int nullable);
 
 /* state.c: the rows of a node at a side; columns c1 … of those used. `only` may be NULL. */
 NODISCARD Status state_sql(Emit *e, const Node *n, Side side, const Restrict *only, Str *ret, Error *err);
+void restrict_above(Emit *e, const Node *n, const Restrict *only, StrBuf *b);      /* what is in b, as far as `only` holds for the result */
 NODISCARD Status agg_select_sql(Emit *e, const Node *n, Side side, const Restrict *keys, Str extra, Str *ret, Error *err);
 
 /* Matching rows of two sides by n->preds (semi and outer joins). */
@@ -201,6 +257,14 @@ NODISCARD Status put_match(StrBuf *b, const Node *n, const Node *kept, const Nod
 /* delta.c: the change of a node as rows with a weight w. Call only when emit_changed. */
 NODISCARD Status delta_sql(Emit *e, const Node *n, Str *ret, Error *err);
 NODISCARD Status delta_table(Emit *e, const Node *n, Str *ret, Error *err);    /* consolidated, in a step of its own */
+/* A NODE_FLAT's function beside its input, and its columns. */
+NODISCARD Status put_flat(StrBuf *b, const Node *n, Error *err);
+void put_flat_columns(StrBuf *b, const Node *n);
+/* window.c, temporal.c */
+NODISCARD Status state_window(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err);
+NODISCARD Status delta_window(Emit *e, const Node *n, Str *ret, Error *err);
+NODISCARD Status put_now_conjuncts(Emit *e, StrBuf *b, const ExprVec *preds, Side side, Error *err);
+NODISCARD Status delta_temporal(Emit *e, const Node *n, StrBuf *b, Error *err);
 /* delta_affected.c: nodes whose change is recomputed for the affected rows or keys. */
 NODISCARD Status delta_outer(Emit *e, const Node *n, Str *ret, Error *err);
 NODISCARD Status delta_semi(Emit *e, const Node *n, Str *ret, Error *err);

@@ -17,6 +17,7 @@ typedef struct Lab {
     Arena *a;
     DuckConn *db;
     Dialect dialect;
+    IvmTarget target;
     Str sql;                              /* the view */
     IvmView *view;
     IvmPlan *plan;
@@ -75,7 +76,7 @@ static inline Status lab_compile(Lab *lab, Str sql, Error *err)
     lab_tables(lab);
     TRY(sql_parse_query(lab->a, lab->dialect, sql, &q, err));
     TRY(sql_bind_query(lab->a, &b, q, err));
-    return ivm_compile(lab->a, q, &lab->view, err);
+    return ivm_compile_for(lab->a, q, lab->target, &lab->view, err);
 }
 
 /* ---- data ------------------------------------------------------------------------------------------------- */

@@ -257,12 +257,13 @@ Status node_rename(Compiler *c, Node *n, const BoundColumns *want, Node **ret, E
 {
     ExprVec exprs = {0};
     int casts = 0;
-    if (want->n != node_ncols(n))
+    if (want->n > node_ncols(n))
         return FAIL(err, E_INTERNAL, "a set operation over %zu and %zu columns", node_ncols(n), want->n);
-    for (size_t i = 0; i < want->n; i++) {
+    size_t ndom = node_ncols(n) - want->n;                  /* a domain's columns stand in front */
+    for (size_t i = 0; i < node_ncols(n); i++) {
         Expr *x = expr_column(c, n, i);
-        if (!data_type_equal(&want->p[i].type, &x->type)) {
-            x = expr_cast(c, x, want->p[i].type);
+        if (i >= ndom && !data_type_equal(&want->p[i - ndom].type, &x->type)) {
+            x = expr_cast(c, x, want->p[i - ndom].type);
             casts = 1;
         }
         vec_push(c->a, &exprs, x);
@@ -375,6 +376,12 @@ Status node_setop(Compiler *c, const Query *q, Node *l, Node *r, Node **ret, Err
     return OK;
 }
 
+Status node_union(Compiler *c, Node *l, Node *r, Node **ret, Error *err)
+{
+    Query q = { .setop = SETOP_UNION, .all = 1 };
+    return node_setop(c, &q, l, r, ret, err);
+}
+
 /* ---- which columns are read ----------------------------------------------------------------------------- */
 
 static void mark_column(void *ctx, const Expr *col);
@@ -389,7 +396,18 @@ static void mark(Node *n, size_t col)
     case NODE_FILTER:
     case NODE_SEMI:
     case NODE_DISTINCT:
+    case NODE_TEMPORAL:
         mark(n->in.p[0], col);
+        break;
+    case NODE_WINDOW:
+        if (at < node_ncols(n->in.p[0]))
+            mark(n->in.p[0], at);
+        else
+            expr_visit_columns(n->exprs.p[at - node_ncols(n->in.p[0])], mark_column, NULL);
+        break;
+    case NODE_FLAT:
+        if (at < node_ncols(n->in.p[0]))
+            mark(n->in.p[0], at);
         break;
     case NODE_PROJECT:
     case NODE_AGG:
@@ -427,6 +445,12 @@ static void mark_always(Node *n)
 {
     for vec_each(Expr *, p, &n->preds)
         expr_visit_columns(*p, mark_column, NULL);
+    for (size_t i = 0; i < n->nparts; i++)                   /* so that a restriction to partitions can name them above, too */
+        mark(n, n->parts[i]);
+    for (size_t i = 0; n->kind == NODE_FLAT && i < n->exprs.n; i++)
+        expr_visit_columns(n->exprs.p[i], mark_column, NULL);
+    for (size_t i = 0; n->func && i < n->func->args.n; i++)
+        expr_visit_columns(n->func->args.p[i], mark_column, NULL);
     size_t all = n->kind == NODE_DISTINCT || n->kind == NODE_SETOP ? node_ncols(n) : n->kind == NODE_AGG ? n->nkeys : 0;
     for (size_t i = 0; i < all; i++)
         mark(n, i);
@@ -438,8 +462,10 @@ static void mark_reachable(Node *n, uint8_t *seen)
         return;
     seen[n->id] = 1;
     mark_always(n);
-    for vec_each(Node *, in, &n->in)
+    for vec_each(Node *, in, &n->in) {
+        (*in)->refs++;
         mark_reachable(*in, seen);
+    }
 }
 
 void nodes_mark_used(IvmView *v)

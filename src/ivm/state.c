@@ -135,8 +135,7 @@ static void put_scan(Emit *e, const Node *n, const char *suffix, StrBuf *b)
     sb_fmt(b, " FROM s%zu_%s", n->source, suffix);
 }
 
-/* Wrap what is in b so that `only` holds for the result. */
-static void restrict_above(Emit *e, const Node *n, const Restrict *only, StrBuf *b)
+void restrict_above(Emit *e, const Node *n, const Restrict *only, StrBuf *b)
 {
     StrBuf c = sb_new(e->a);
     sb_addc(&c, "SELECT ");
@@ -477,6 +476,68 @@ static Status state_setop(Emit *e, const Node *n, Side side, const Restrict *onl
     return OK;
 }
 
+/* ---- functions that give rows, conditions on time ------------------------------------------------------------ */
+
+/* ", LATERAL (…) f3" behind in[0]'s rows. */
+Status put_flat(StrBuf *b, const Node *n, Error *err)
+{
+    size_t base = node_ncols(n->in.p[0]);
+    Printer p = { NULL, NULL };
+    Str text = {0};
+    sb_addc(b, n->outer ? " LEFT JOIN LATERAL " : ", LATERAL ");
+    if (n->func) {
+        TRY(sql_print_table(b->a, &p, n->func, &text, err));
+        sb_add(b, text);
+    } else {
+        for (size_t i = 0; i < n->exprs.n; i++) {
+            sb_addc(b, i ? ", " : "(SELECT ");
+            TRY(put_expr(b, n->exprs.p[i], err));
+            sb_fmt(b, " AS c%zu", base + i + 1);
+        }
+        sb_fmt(b, ") AS f%d", n->id);
+    }
+    sb_addc(b, n->outer ? " ON TRUE" : "");
+    return OK;
+}
+
+void put_flat_columns(StrBuf *b, const Node *n)
+{
+    const Node *in = n->in.p[0];
+    int any = 0;
+    for (size_t i = 0; i < node_ncols(n); i++) {
+        if (!n->used[i])
+            continue;
+        sb_fmt(b, "%s%c%d.c%zu AS c%zu", any++ ? ", " : "", i < node_ncols(in) ? 'n' : 'f', i < node_ncols(in) ? in->id : n->id, i + 1, i + 1);
+    }
+    if (!any)
+        sb_addc(b, "1 AS c0");
+}
+
+static Status state_flat(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
+{
+    Pushed p = {0};
+    if (only)
+        p = push_to_input(e, n, 0, only);
+    sb_addc(b, "SELECT ");
+    put_flat_columns(b, n);
+    sb_addc(b, " FROM ");
+    TRY(sub(e, n->in.p[0], side, only ? if_any(&p) : NULL, b, err));
+    TRY(put_flat(b, n, err));
+    if (only && !p.whole)
+        restrict_above(e, n, only, b);
+    return OK;
+}
+
+static Status state_temporal(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
+{
+    sb_addc(b, "SELECT ");
+    put_columns(b, n, str_z(e->a, n->in.p[0]->ref.engine));
+    sb_addc(b, " FROM ");
+    TRY(sub(e, n->in.p[0], side, only, b, err));
+    sb_addc(b, " WHERE ");
+    return put_now_conjuncts(e, b, &n->preds, side == SIDE_OLD && emit_time_moved(e) ? SIDE_OLD : SIDE_NEW, err);
+}
+
 static Status state_node(Emit *e, const Node *n, Side side, const Restrict *only, StrBuf *b, Error *err)
 {
     switch (n->kind) {
@@ -492,6 +553,9 @@ static Status state_node(Emit *e, const Node *n, Side side, const Restrict *only
     case NODE_DISTINCT: return state_distinct(e, n, side, only, b, err);
     case NODE_UNION:
     case NODE_SETOP:    return state_setop(e, n, side, only, b, err);
+    case NODE_WINDOW:   return state_window(e, n, side, only, b, err);
+    case NODE_FLAT:     return state_flat(e, n, side, only, b, err);
+    case NODE_TEMPORAL: return state_temporal(e, n, side, only, b, err);
     }
     if (only)
         restrict_above(e, n, only, b);

@@ -29,7 +29,7 @@ int is_subquery_conjunct(const Expr *e)
     return e->kind == EX_EXISTS || e->kind == EX_IN_QUERY || (e->kind == EX_QUANTIFIED && e->query);
 }
 
-/* ---- scalar subqueries ---------------------------------------------------------------------------------- */
+/* ---- subqueries in expressions --------------------------------------------------------------------------- */
 
 static int gives_one_row(const Node *n)
 {
@@ -38,34 +38,116 @@ static int gives_one_row(const Node *n)
     return n->kind == NODE_ONE || (n->kind == NODE_AGG && !n->nkeys);
 }
 
-Status plan_scalar_node(Compiler *c, const Expr *e, Node **ret, Error *err)
+static int see_rows(void *ctx, Expr *e)
 {
-    TRY(plan_query(c, e->query, ret, err));
-    if (!gives_one_row(*ret))
+    *(int *)ctx |= e->kind == EX_FUNCTION && e->func && e->func->class == FN_TABLE;
+    return 1;
+}
+
+typedef enum { ROWS_ONE, ROWS_MAYBE_ONE, ROWS_MANY } HowMany;
+
+static int has_limit_one(const Query *q)
+{
+    const Expr *e = q->limit;
+    while (e && e->kind == EX_CAST)
+        e = e->args.p[0];
+    return e && e->kind == EX_LITERAL && e->value.kind >= DT_INT8 && e->value.kind <= DT_INT64 && e->value.integer <= 1;
+}
+
+/* How many rows a query can give, for each value of what it names of others. */
+static HowMany rows_of(const Query *q)
+{
+    const Select *s = q->body == BODY_SELECT ? q->select : NULL;
+    int rows = 0;
+    if (has_limit_one(q))
+        return ROWS_MAYBE_ONE;
+    if (!s || q->limit || q->offset)
+        return ROWS_MANY;
+    for vec_each(SelectItem, it, &s->items)
+        (void)sql_walk_expr(it->expr, see_rows, &rows);
+    if (rows)
+        return ROWS_MANY;
+    if (s->aggregated && !s->group_by.n && !s->group_sets.n)
+        return s->having || s->qualify ? ROWS_MAYBE_ONE : ROWS_ONE;
+    if (s->aggregated)
+        return ROWS_MANY;
+    HowMany from = !s->from ? ROWS_ONE : s->from->kind == TR_QUERY && !s->from->table ? rows_of(s->from->query) : ROWS_MANY;
+    return from == ROWS_ONE && (s->where || s->qualify) ? ROWS_MAYBE_ONE : from;
+}
+
+static Status join_one(Compiler *c, const Expr *e, const Query *q, Scope *s, size_t *col, Error *err)
+{
+    Node *sub = NULL;
+    *col = node_ncols(s->node);
+    TRY(plan_query(c, q, NULL, &sub, err));
+    if (gives_one_row(sub))
+        return node_join(c, s->node, sub, &s->node, err);
+    if (rows_of(q) == ROWS_MANY)
         return not_incremental(e, err, "scalar subquery that is not one aggregate");
-    construct_met(c, S("scalar subquery"));
-    return OK;
+    TRY(live_only(c, e, err, "scalar subquery that is not one aggregate"));
+    return node_outer(c, s->node, sub, PAD_LEFT, &s->node, err);
+}
+
+static const char *subquery_name(const Expr *e)
+{
+    return e->kind == EX_EXISTS ? "EXISTS subquery" : e->kind == EX_IN_QUERY ? "IN subquery" : "quantified subquery";
 }
 
 static Status plan_scalar(Compiler *c, const Expr *e, Scope *s, Error *err)
 {
-    Node *sub = NULL, *join = NULL;
-    TRY(plan_scalar_node(c, e, &sub, err));
-    ScalarEntry entry = { e, node_ncols(s->node) };
-    TRY(node_join(c, s->node, sub, &join, err));
-    s->node = join;
+    const Query *q = e->query;
+    ScalarEntry entry = { e, 0 };
+    for vec_each(ScalarEntry, known, &s->scalars)
+        if (known->expr == e)
+            return OK;
+    if (e->kind != EX_SUBQUERY) {
+        TRY(live_only(c, e, err, "%s outside of the conjuncts of WHERE", subquery_name(e)));
+        TRY(truth_query(c, e, &q, err));
+    }
+    if (!s->base)
+        s->base = s->node;
+    if (!refers_query(q, s)) {
+        TRY(join_one(c, e, q, s, &entry.col, err));
+    } else {
+        HowMany n = rows_of(q);
+        if (n == ROWS_MANY)
+            return not_incremental(e, err, "correlated scalar subquery that may give several rows");
+        TRY(plan_correlated(c, q, s, n == ROWS_ONE ? PAD_NONE : PAD_LEFT, NULL, NULL, &entry.col, err));
+    }
+    construct_met(c, e->kind == EX_SUBQUERY ? S("scalar subquery") : S("subquery as a truth value"));
     vec_push(c->a, &s->scalars, entry);
+    return OK;
+}
+
+static Status plan_scalar_list(Compiler *c, const ExprVec *v, Scope *s, Error *err)
+{
+    for vec_each(Expr *, x, v)
+        TRY(plan_scalars(c, *x, s, err));
+    return OK;
+}
+
+static Status plan_scalars_of_call(Compiler *c, const FuncCall *f, Scope *s, Error *err)
+{
+    TRY(plan_scalars(c, f->filter, s, err));
+    for vec_each(OrderItem, o, &f->order)
+        TRY(plan_scalars(c, o->expr, s, err));
+    if (!f->over)
+        return OK;
+    TRY(plan_scalar_list(c, &f->over->partition, s, err));
+    for vec_each(OrderItem, o, &f->over->order)
+        TRY(plan_scalars(c, o->expr, s, err));
     return OK;
 }
 
 Status plan_scalars(Compiler *c, const Expr *e, Scope *s, Error *err)
 {
-    if (!e)
+    if (!e || !expr_has_query(e))
         return OK;
-    if (e->kind == EX_SUBQUERY)
+    if (e->kind == EX_SUBQUERY || e->kind == EX_EXISTS || e->kind == EX_IN_QUERY || (e->kind == EX_QUANTIFIED && e->query))
         return plan_scalar(c, e, s, err);
-    for vec_each(Expr *, x, &e->args)
-        TRY(plan_scalars(c, *x, s, err));
+    TRY(plan_scalar_list(c, &e->args, s, err));
+    if (e->func)
+        TRY(plan_scalars_of_call(c, e->func, s, err));
     return plan_scalars(c, e->else_, s, err);
 }
 
@@ -82,10 +164,9 @@ typedef struct Outside { const Scope *own; int yes; } Outside;
 static void see_outside(void *ctx, const Expr *col)
 {
     Outside *o = ctx;
-    for vec_each(ScopeEntry, r, &o->own->rels)
-        if (r->rel == col->rel)
-            return;
-    o->yes = 1;
+    size_t at = 0;
+    if (!scope_find(o->own, col->rel, (size_t)col->col, &at))
+        o->yes = 1;
 }
 
 static int names_outer(const Expr *e, const Scope *own)
@@ -168,7 +249,7 @@ static Status open_subquery(Compiler *c, const Query *q, SubSide *side, Error *e
 /* A subquery planned whole: its outputs are nodes' columns already. */
 static Status whole_subquery(Compiler *c, const Query *q, SubSide *side, Error *err)
 {
-    TRY(plan_query(c, q, &side->scope.node, err));
+    TRY(plan_query(c, q, NULL, &side->scope.node, err));
     for (size_t i = 0; i < node_ncols(side->scope.node); i++)
         vec_push(c->a, &side->outputs, expr_column(c, side->scope.node, i));
     return OK;
@@ -295,26 +376,67 @@ Status plan_subquery(Compiler *c, const Expr *cond, Scope *s, Error *err)
 
 /* ---- WHERE ------------------------------------------------------------------------------------------------ */
 
+/* A subquery that names the outer query deep inside is no semi join. */
+static int is_semi(Compiler *c, const Expr *p, const Scope *s)
+{
+    int negated = 0;
+    if (!is_subquery_conjunct(p))
+        return 0;
+    const Expr *e = strip_not(p, &negated);
+    return c->v->target != IVM_LIVE || may_open(e->query) || !refers_query(e->query, s);
+}
+
+static Status filter_where(Compiler *c, const ExprVec *parts, Scope *s, Error *err)
+{
+    Names names = { .c = c, .own = s };
+    ExprVec plain = {0}, now = {0};
+    Node *n = NULL;
+    s->base = NULL;
+    for vec_each(Expr *, p, parts)
+        TRY(plan_scalars(c, *p, s, err));
+    names.own_node = s->node;
+    for vec_each(Expr *, p, parts) {
+        Expr *x = NULL;
+        TRY(expr_bind(&names, *p, &x, err));
+        vec_push(c->a, has_now(x) ? &now : &plain, x);
+    }
+    if (plain.n)
+        construct_met(c, S("filter"));
+    TRY(node_filter(c, s->node, &plain, &n, err));
+    TRY(node_reseat(c, s->node, n, &now, err));
+    s->node = n;
+    return now.n ? node_temporal(c, n, &now, &s->node, err) : OK;
+}
+
+/* As a semi join, or, where that is not possible, by its truth value. */
+static Status filter_query(Compiler *c, Expr *p, Scope *s, Error *err)
+{
+    Scope before = *s;
+    size_t depth = c->stack.n;
+    ExprVec alone = {0};
+    Error why = {0};
+    Status st = plan_subquery(c, p, s, &why);
+    if (st == E_UNSUPPORTED && c->v->target == IVM_LIVE) {
+        *s = before;
+        c->stack.n = depth;
+        vec_push(c->a, &alone, p);
+        return filter_where(c, &alone, s, err);
+    }
+    if (st != OK)
+        *err = why;
+    return st;
+}
+
 Status plan_where(Compiler *c, const Expr *where, Scope *s, Error *err)
 {
     ExprVec parts = {0}, plain = {0};
     expr_conjuncts(c, where, &parts);
     for vec_each(Expr *, p, &parts)
-        if (!is_subquery_conjunct(*p))
-            TRY(plan_scalars(c, *p, s, err));
-    Names names = { .c = c, .own = s, .own_node = s->node };
-    for vec_each(Expr *, p, &parts) {
-        Expr *x = NULL;
-        if (is_subquery_conjunct(*p))
-            continue;
-        TRY(expr_bind(&names, *p, &x, err));
-        vec_push(c->a, &plain, x);
-    }
-    if (plain.n)
-        construct_met(c, S("filter"));
-    TRY(node_filter(c, s->node, &plain, &s->node, err));
+        if (!is_semi(c, *p, s))
+            vec_push(c->a, &plain, *p);
+    TRY(filter_where(c, &plain, s, err));
     for vec_each(Expr *, p, &parts)
-        if (is_subquery_conjunct(*p))
-            TRY(plan_subquery(c, *p, s, err));
+        if (is_semi(c, *p, s))
+            TRY(filter_query(c, *p, s, err));
     return OK;
 }

@@ -58,7 +58,7 @@ static const struct { const char *sql; IvmShape shape; const char *reason, *hidd
     { "SELECT a FROM c.n.t ORDER BY a LIMIT 3", IVM_FULL_ONLY, "LIMIT at position", "" },
     { "SELECT a FROM c.n.t WHERE rand() > 0.5", IVM_FULL_ONLY, "volatile function rand", "" },
     { "SELECT a, count(*) FROM c.n.t GROUP BY ROLLUP (a)", IVM_FULL_ONLY, "GROUPING SETS at position", "" },
-    { "SELECT a, (SELECT max(u.b) FROM c.n.u u WHERE u.a = t.a) AS m FROM c.n.t t", IVM_FULL_ONLY, "correlated reference at position", "" },
+    { "SELECT a, (SELECT max(u.b) FROM c.n.u u WHERE u.a = t.a) AS m FROM c.n.t t", IVM_FULL_ONLY, "correlated subquery at position", "" },
     { "SELECT a FROM c.n.t WHERE a = 1 OR a IN (SELECT a FROM c.n.u)", IVM_FULL_ONLY, "IN subquery outside of the conjuncts", "" },
 };
 
