@@ -15,6 +15,10 @@ NODISCARD Status mzcat_resolve(Run *r, Arena *a, const TableRef *ref, BoundTable
 uint32_t mz_object_oid(int64_t id);
 uint32_t mz_realm_oid(char kind, Str id);                    /* 'd' database, 's' schema, 'r' role */
 
+/* mzcatalog_pg.c: the live side's part of pg_catalog: its schemas, roles, relations, by the same numbers. */
+struct PgCatObjects;
+void pgcat_live(Run *r, struct PgCatObjects *ret);
+
 /* mzcatalog_lag.c: how far behind the wall clock each object is, sampled once a minute and kept for a day. */
 struct MzLag *mz_lag_start(Service *s);
 void mz_lag_stop(struct MzLag *l);

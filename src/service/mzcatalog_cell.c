@@ -159,13 +159,13 @@ uint32_t mz_system_oid(size_t relation) { return (uint32_t)(OID_SYSTEM + relatio
 
 uint32_t mz_realm_oid(char kind, Str id)
 {
-    static const struct { const char *id; uint32_t oid; } schemas[] = { { "s2", 11 }, { "s4", 13000 } };
+    static const struct { char kind; const char *id; uint32_t oid; } fixed[] = { { 's', "s2", 11 }, { 's', "s4", 13000 }, { 'r', REALM_SUPERUSER, 10 } };
     int64_t n = 0;
 
     str_to_i64(str_from(id, 1), &n);
-    for (size_t i = 0; kind == 's' && i < COUNT_OF(schemas); i++)
-        if (str_eq(id, str_c(schemas[i].id)))
-            return schemas[i].oid;
+    for (size_t i = 0; i < COUNT_OF(fixed); i++)
+        if (kind == fixed[i].kind && str_eq(id, str_c(fixed[i].id)))
+            return fixed[i].oid;
     uint32_t first = kind == 'd' ? OID_DATABASE : kind == 's' ? OID_SCHEMA : OID_ROLE;
     return first + (uint32_t)(id.n && id.p[0] == 's' ? OID_RANGE - 1000 + n % 1000 : n % (OID_RANGE - 1000));
 }

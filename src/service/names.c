@@ -274,11 +274,28 @@ static Status resolve(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret
     return run_limit_columns(r, a, &rel, &n, *ret, err);
 }
 
+/* Who and where a session of the live side is, in its own words. */
+static void live_binder(Run *r, Binder *b)
+{
+    StrVec path = {0};
+    Error absent;
+    Str role;
+
+    if (live_role(r, &role, &absent) == OK)
+        b->current_user = realm_role_name(r->svc->realm, r->a, role);
+    live_search_path(r, &path);
+    if (path.n)
+        b->current_namespace = path.p[0];
+    b->current_catalog = live_database(r);
+}
+
 void run_binder(Run *r, Binder *b)
 {
     *b = (Binder){ .dialect = r->dialect, .text = r->text, .ctx = r, .resolve = resolve, .resolve_file = files_resolve, .probe = r->c, .params = r->params, .nparams = r->nparams,
                    .now_has = 1, .now_us = r->now_us, .current_user = r->ss->principal.arn, .current_catalog = current_catalog(r),
                    .current_namespace = r->ss->namespace, .case_sensitive = setting_on(r->ss, S("spark.sql.caseSensitive")) };
+    if (live_speaks(r))
+        live_binder(r, b);
 }
 
 /* ---- plain views ------------------------------------------------------------------------------------------------------------------ */

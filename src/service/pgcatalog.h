@@ -12,22 +12,37 @@
 typedef struct PgCatColumn { Str name; DataType type; int not_null; Str comment, default_; } PgCatColumn;
 typedef struct PgCatRelation {
     Str namespace, name;
-    char kind;                          /* r table, v view, m materialized view */
+    char kind;                          /* r table, v view, m materialized view, i index */
+    uint32_t oid;                       /* 0: a hash of the name */
+    uint32_t index_of;                  /* i: its relation; definition is the statement, columns are those of the relation that it has */
+    VEC(int64_t) index_keys;            /* i: their numbers; 0: an expression */
+    StrVec acl;
     Str owner, comment, definition;     /* definition: of views */
     VEC(PgCatColumn) columns;
     OptI64 rows, bytes;
 } PgCatRelation;
 
-typedef struct PgCatObjects {
+/* What is known by number elsewhere, too: the live side's. */
+typedef struct PgCatNamed { Str name; uint32_t oid; Str owner; } PgCatNamed;
+typedef struct PgCatRole { Str name; uint32_t oid; int super, inherit, login; } PgCatRole;
+typedef struct PgCatMember { uint32_t role, member, grantor; } PgCatMember;
+
+typedef struct PgCatObjects PgCatObjects;
+struct PgCatObjects {
     Str database, user;                 /* of the session; both are also listed in pg_database and pg_roles */
     Str current_schema;                 /* empty: every relation is visible without its schema */
     StrVec namespaces;                  /* pg_catalog and information_schema are added */
     VEC(PgCatRelation) relations;       /* their owners are added to the roles */
     StrVec databases, roles;            /* more of them */
+    VEC(PgCatNamed) numbered_namespaces, numbered_databases;
+    VEC(PgCatRole) numbered_roles;      /* with these, the user is one of them */
+    VEC(PgCatMember) members;
     Props settings;                     /* pg_settings and current_setting(); PostgreSQL's usual ones are added */
     int32_t backend_pid;
+    Str environment;                    /* mz_environment_id() */
+    int superuser;                      /* mz_is_superuser() */
     OptI64 started_us;                  /* pg_postmaster_start_time() */
-} PgCatObjects;
+};
 
 /* Makes the views, tables and macros in the engine, once: they are seen by all of its connections, also by such as are open.
  * Cheap when it has been done; any thread may call. The macros that ask for objects need pgcat_fill on their connection. */

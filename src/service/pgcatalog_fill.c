@@ -126,35 +126,56 @@ static void append_opt(DuckAppender *ap, OptI64 v)
 static void append_value(DuckAppender *ap, Value v) { duck_append(ap, &v); }
 static void append_bool(DuckAppender *ap, bool truth) { append_value(ap, (Value){ .kind = DT_BOOL, .boolean = truth }); }
 
-static void role_row(Fill *f, DuckAppender *ap, Str name, uint32_t fixed)
+static void role_row(Fill *f, DuckAppender *ap, PgCatRole r)
 {
-    if (!name.n || map_has(&f->roles, name))
+    if (!r.name.n || map_has(&f->roles, r.name))
         return;
-    duck_append_i64(ap, name_oid(f, &f->roles, S("role"), name, fixed));
-    duck_append_str(ap, name);
+    duck_append_i64(ap, name_oid(f, &f->roles, S("role"), r.name, r.oid));
+    duck_append_str(ap, r.name);
+    append_bool(ap, r.super);
+    append_bool(ap, r.inherit);
+    append_bool(ap, r.login);
     duck_end_row(ap);
 }
+
+static PgCatRole named_role(Str name, uint32_t oid) { return (PgCatRole){ .name = name, .oid = oid, .super = 1, .inherit = 1, .login = 1 }; }
 
 static Status fill_roles(Fill *f)
 {
     DuckAppender *ap;
 
     TRY(begin(f, PGT_ROLE, &ap));
-    role_row(f, ap, f->o->user, OID_ROOT_ROLE);            /* who is asking owns what nobody else does */
+    for vec_each(PgCatRole, r, &f->o->numbered_roles)
+        role_row(f, ap, *r);
+    role_row(f, ap, named_role(f->o->user, OID_ROOT_ROLE));            /* who is asking owns what nobody else does */
     for vec_each(Str, r, &f->o->roles)
-        role_row(f, ap, *r, 0);
+        role_row(f, ap, named_role(*r, 0));
     for vec_each(PgCatRelation, r, &f->o->relations)
-        role_row(f, ap, r->owner, 0);
+        role_row(f, ap, named_role(r->owner, 0));
     return duck_append_done(ap, f->err);
 }
 
-static void namespace_row(Fill *f, DuckAppender *ap, Str name, uint32_t fixed)
+static Status fill_members(Fill *f)
+{
+    DuckAppender *ap;
+
+    TRY(begin(f, PGT_MEMBER, &ap));
+    for vec_each(PgCatMember, m, &f->o->members) {
+        duck_append_i64(ap, m->role);
+        duck_append_i64(ap, m->member);
+        duck_append_i64(ap, m->grantor);
+        duck_end_row(ap);
+    }
+    return duck_append_done(ap, f->err);
+}
+
+static void namespace_row(Fill *f, DuckAppender *ap, Str name, uint32_t fixed, Str owner)
 {
     if (map_has(&f->namespaces, name))
         return;
     duck_append_i64(ap, name_oid(f, &f->namespaces, S("namespace"), name, fixed));
     duck_append_str(ap, name);
-    duck_append_i64(ap, OID_ROOT_ROLE);
+    duck_append_i64(ap, oid_in(&f->roles, owner, OID_ROOT_ROLE));
     duck_end_row(ap);
 }
 
@@ -163,12 +184,14 @@ static Status fill_namespaces(Fill *f)
     DuckAppender *ap;
 
     TRY(begin(f, PGT_NS, &ap));
-    namespace_row(f, ap, S("pg_catalog"), OID_PG_CATALOG);
-    namespace_row(f, ap, S("information_schema"), OID_INFORMATION_SCHEMA);
+    namespace_row(f, ap, S("pg_catalog"), OID_PG_CATALOG, (Str){0});
+    namespace_row(f, ap, S("information_schema"), OID_INFORMATION_SCHEMA, (Str){0});
+    for vec_each(PgCatNamed, n, &f->o->numbered_namespaces)
+        namespace_row(f, ap, n->name, n->oid, n->owner);
     for vec_each(Str, n, &f->o->namespaces)
-        namespace_row(f, ap, *n, str_eq(*n, S("public")) ? OID_PUBLIC : 0);
+        namespace_row(f, ap, *n, str_eq(*n, S("public")) ? OID_PUBLIC : 0, (Str){0});
     for vec_each(PgCatRelation, r, &f->o->relations)
-        namespace_row(f, ap, r->namespace, 0);
+        namespace_row(f, ap, r->namespace, 0, (Str){0});
     return duck_append_done(ap, f->err);
 }
 
@@ -178,6 +201,11 @@ static Status fill_databases(Fill *f)
     DuckAppender *ap;
 
     TRY(begin(f, PGT_DB, &ap));
+    for vec_each(PgCatNamed, d, &f->o->numbered_databases) {
+        duck_append_i64(ap, name_oid(f, &seen, S("database"), d->name, d->oid));
+        duck_append_str(ap, d->name);
+        duck_end_row(ap);
+    }
     for (size_t i = 0; i <= f->o->databases.n; i++) {
         Str name = i ? f->o->databases.p[i - 1] : f->o->database;
         if (!name.n || map_has(&seen, name))
@@ -187,6 +215,36 @@ static Status fill_databases(Fill *f)
         duck_end_row(ap);
     }
     return duck_append_done(ap, f->err);
+}
+
+static void append_list(Fill *f, DuckAppender *ap, const StrVec *v)
+{
+    static const DataType text = { .kind = DT_STRING }, list = { .kind = DT_LIST, .nchildren = 1, .children = (DataType *)&text };
+    Value x = { .kind = DT_LIST, .type = &list, .items = { .p = arena_array(f->a, Value, v->n + 1), .n = v->n } };
+
+    for (size_t i = 0; i < v->n; i++)
+        x.items.p[i] = (Value){ .kind = DT_STRING, .type = &text, .string = v->p[i] };
+    if (v->n)
+        duck_append(ap, &x);
+    else
+        duck_append_null(ap);
+}
+
+/* of, keys */
+static void append_index(Fill *f, DuckAppender *ap, const PgCatRelation *r)
+{
+    static const DataType i16 = { .kind = DT_INT16 }, list = { .kind = DT_LIST, .nchildren = 1, .children = (DataType *)&i16 };
+    Value x = { .kind = DT_LIST, .type = &list, .items = { .p = arena_array(f->a, Value, r->index_keys.n + 1), .n = r->index_keys.n } };
+
+    if (r->kind != 'i') {
+        duck_append_null(ap);
+        duck_append_null(ap);
+        return;
+    }
+    for (size_t i = 0; i < r->index_keys.n; i++)
+        x.items.p[i] = (Value){ .kind = DT_INT16, .type = &i16, .integer = r->index_keys.p[i] };
+    duck_append_i64(ap, r->index_of);
+    duck_append(ap, &x);
 }
 
 static void relation_row(Fill *f, DuckAppender *ap, const PgCatRelation *r, uint32_t oid)
@@ -207,6 +265,8 @@ static void relation_row(Fill *f, DuckAppender *ap, const PgCatRelation *r, uint
     else
         duck_append_null(ap);
     append_text(ap, r->comment);
+    append_index(f, ap, r);
+    append_list(f, ap, &r->acl);
     duck_end_row(ap);
 }
 
@@ -235,7 +295,7 @@ static Status fill_relations(Fill *f)
 
     TRY(begin(f, PGT_REL, &ap));
     for (size_t i = 0; i < o->relations.n; i++) {
-        oids[i] = new_oid(f, S("relation"), o->relations.p[i].namespace, o->relations.p[i].name);
+        oids[i] = o->relations.p[i].oid ? o->relations.p[i].oid : new_oid(f, S("relation"), o->relations.p[i].namespace, o->relations.p[i].name);
         relation_row(f, ap, &o->relations.p[i], oids[i]);
     }
     TRY(duck_append_done(ap, f->err));
@@ -269,6 +329,8 @@ static Status fill_session(Fill *f)
     duck_append_str(ap, f->o->user);
     duck_append_i64(ap, f->o->backend_pid);
     append_value(ap, (Value){ .kind = DT_TIMESTAMPTZ, .integer = f->o->started_us.has ? f->o->started_us.v : clock_us() });
+    append_text(ap, f->o->environment);
+    append_bool(ap, f->o->superuser != 0);
     duck_end_row(ap);
     return duck_append_done(ap, f->err);
 }
@@ -279,6 +341,7 @@ Status pgcat_fill(DuckConn *c, const PgCatObjects *objects, Error *err)
     Fill f = { .a = a, .c = c, .err = err, .o = objects, .taken = map_new(a), .namespaces = map_new(a), .roles = map_new(a) };
 
     TRY(fill_roles(&f));
+    TRY(fill_members(&f));
     TRY(fill_namespaces(&f));
     TRY(fill_databases(&f));
     TRY(fill_relations(&f));

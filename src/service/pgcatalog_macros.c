@@ -59,7 +59,7 @@ const char *const pgcat_macros[] = {
     MACRO("shobj_description(_x, _kind)", "CAST(NULL AS VARCHAR)"),
     MACRO("pg_get_serial_sequence(_t, _c)", "CAST(NULL AS VARCHAR)"),
     MACRO("pg_describe_object(_class, _x, _sub)", "CAST(NULL AS VARCHAR)"),
-    NO_TEXT("pg_get_indexdef"), NO_TEXT("pg_get_constraintdef"), NO_TEXT("pg_get_functiondef"), NO_TEXT("pg_get_function_arguments"),
+    MACRO("pg_get_indexdef(_x)", "(SELECT firn_r.definition FROM firn_pg_rel firn_r WHERE firn_r.oid = _x AND firn_r.kind = 'i')"), NO_TEXT("pg_get_constraintdef"), NO_TEXT("pg_get_functiondef"), NO_TEXT("pg_get_function_arguments"),
     NO_TEXT("pg_get_function_result"), NO_TEXT("pg_get_function_identity_arguments"), NO_TEXT("pg_get_function_sqlbody"),
     NO_TEXT("pg_get_ruledef"), NO_TEXT("pg_get_triggerdef"), NO_TEXT("pg_get_statisticsobjdef_columns"), NO_TEXT("pg_get_partkeydef"),
     NO_TEXT("pg_tablespace_location"),
@@ -88,6 +88,9 @@ const char *const pgcat_macros[] = {
     MACRO("pg_char_to_encoding(_s)", "CASE WHEN lower(_s) IN ('utf8', 'utf-8', 'unicode') THEN 6 WHEN lower(_s) = 'sql_ascii' THEN 0 ELSE -1 END"),
     MACRO("pg_backend_pid()", "(SELECT firn_s.pid FROM firn_pg_session firn_s)"),
     MACRO("pg_postmaster_start_time()", "(SELECT firn_s.started FROM firn_pg_session firn_s)"),
+    MACRO("mz_environment_id()", "(SELECT firn_s.environment FROM firn_pg_session firn_s)"),
+    MACRO("mz_is_superuser()", "(SELECT firn_s.super FROM firn_pg_session firn_s)"),
+    MACRO("mz_uptime()", "(SELECT now() - firn_s.started FROM firn_pg_session firn_s)"),
     MACRO("txid_current()", "epoch_us(now())"),
     MACRO("current_schemas(_implicit)", "(SELECT CASE WHEN _implicit THEN ['pg_catalog'] ELSE CAST([] AS VARCHAR[]) END || CASE WHEN firn_s.schema = '' "
           "THEN CAST([] AS VARCHAR[]) ELSE [firn_s.schema] END FROM firn_pg_session firn_s)"),

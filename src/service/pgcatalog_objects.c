@@ -6,9 +6,8 @@
 #include "access/lakeformation.h"
 #include "service/live_sql.h"
 #include "service/session_int.h"
+#include "service/mzcatalog.h"
 #include "service/pgcatalog.h"
-
-#include <unistd.h>
 
 enum {
     OBJECTS_READ = 2000,                                   /* relations whose metadata is read: the rest are listed without columns */
@@ -212,61 +211,24 @@ static Status add_catalog(Gather *g, const CatWarehouse *w, Error *err)
     return OK;
 }
 
-static bool is_live_relation(ObjKind k) { return k == OBJ_TABLE || k == OBJ_VIEW || k == OBJ_MVIEW || k == OBJ_SOURCE; }
-
-static void add_live_schemas(Gather *g)
-{
-    RealmSchemas all = {0};
-    RealmDatabase d;
-    Error absent;
-
-    if (realm_database(g->r->svc->realm, g->r->a, live_database(g->r), &d, &absent) != OK)
-        return;
-    realm_schemas(g->r->svc->realm, g->r->a, &all);
-    for (size_t i = 0; i < all.n; i++)
-        if (str_eq(all.p[i].database, d.id))
-            vec_push(g->r->a, &g->objects->namespaces, all.p[i].name);
-}
-
-/* The live side: its schemas have their own names in its database. */
-static void add_live(Gather *g)
-{
-    ObjectVec all = {0};
-    Run *r = g->r;
-
-    add_live_schemas(g);
-    objects_list(r->svc->objects, r->a, &all);
-    for (size_t i = 0; i < all.n; i++) {
-        const Object *o = &all.p[i];
-        if (!str_eq(o->database, live_database(r)) || !is_live_relation(o->kind))
-            continue;
-        PgCatRelation rel = { .namespace = o->schema, .name = o->name, .owner = realm_role_name(r->svc->realm, r->a, o->owner), .comment = o->comment, .definition = o->definition,
-                              .kind = o->kind == OBJ_VIEW ? 'v' : o->kind == OBJ_MVIEW ? 'm' : 'r' };
-        for (size_t k = 0; k < o->columns.n; k++) {
-            PgCatColumn c = { .name = o->columns.p[k].name, .type = o->columns.p[k].type, .not_null = o->columns.p[k].not_null };
-            vec_push(r->a, &rel.columns, c);
-        }
-        vec_push(r->a, &g->objects->relations, rel);
-    }
-}
-
 Status run_fill_pg_catalog(Run *r, Error *err)
 {
     PgCatObjects objects = { .database = r->ss->database, .user = r->ss->principal.key_id, .current_schema = r->ss->namespace,
-                             .backend_pid = getpid() };
+                             .backend_pid = r->ss->backend };
     Gather g = { .r = r, .objects = &objects };
     CatWarehouses ws = { 0 };
 
     if (r->catalogs_filled++)
         return OK;
-    vec_push(r->a, &objects.databases, S("materialize"));
+    if (live_speaks(r))
+        pgcat_live(r, &objects);
+    else
+        vec_push(r->a, &objects.databases, S("materialize"));
     vec_push(r->a, &objects.databases, S("spark"));
     session_parameters(r->ss, r->a, &objects.settings);
     TRY(cat_warehouse_list(r->svc->catalog, r->a, &ws, err));
     for (size_t i = 0; i < ws.n; i++)
         TRY(add_catalog(&g, &ws.p[i], err));
-    if (live_speaks(r))
-        add_live(&g);
     TRY(pgcat_fill(r->c, &objects, err));
     forget_much(r->ss, objects.relations.n);
     return OK;
