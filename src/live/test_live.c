@@ -112,7 +112,7 @@ static Status compile(World *w, Arena *a, Str sql, Dialect d, IvmView **ret, Err
     Binder b = { .dialect = d, .ctx = w, .resolve = resolve, .probe = w->db };
     TRY(sql_parse_query(a, d, sql, &q, err));
     TRY(sql_bind_query(a, &b, q, err));
-    return ivm_compile(a, q, ret, err);
+    return ivm_compile_for(a, q, IVM_LIVE, ret, err);
 }
 
 /* Returns whether the view could be made. */
@@ -210,7 +210,7 @@ static void random_world(int seed)
     create_tables(&w);
     random_tick(&w, &g);
     for (int tries = 0; w.nviews < VIEWS && tries < 60; tries++)
-        add_view(&w, gen_view(&g), LIVE_FILL);
+        add_view(&w, gen_chance(&g, 60) ? gen_live_view(&g) : gen_view(&g), LIVE_FILL);
     assert_true(w.nviews > 0);
     for (int i = 0; i < TICKS; i++) {
         random_tick(&w, &g);

@@ -50,6 +50,7 @@ static Status columns_of_defs(Run *r, ObjColumns *ret, Error *err)
             }
         if (d->default_)
             TRY(default_text(r, d, &c.default_, err));
+        c.default_sql = d->default_text;
         vec_push(r->a, ret, c);
     }
     return OK;
@@ -166,7 +167,7 @@ Status live_compile(Run *r, Arena *own, Str definition, Query **q, IvmView **ret
     b.text = str_dup(own, definition);
     b.now_has = 0;                                        /* a view's result does not depend on when it was made */
     TRY(sql_bind_query(own, &b, *q, err));
-    return ivm_compile(own, *q, ret, err);
+    return ivm_compile_for(own, *q, IVM_LIVE, ret, err);
 }
 
 static Status make_mv(Run *r, Object *o, const LivePlace *p, Arena *own, IvmView *v, Error *err)
@@ -240,6 +241,32 @@ static Status start_view(Session *ss, DuckConn *c, const Object *o, Error *err)
     return s;
 }
 
+/* What a kind does at start; a failure is its object's own. */
+static void start_one(Service *s, Arena *a, const Object *o)
+{
+    const LiveHooks *h = live_hooks(o->kind);
+    Error failed;
+
+    if (h->start && h->start(s, o, &failed) != OK)
+        log_error(&failed, "an object of the live side did not start", "object", str_z(a, live_full(a, o)), NULL);
+    else if (o->kind == OBJ_MVIEW)
+        live_start_view_pause(s, a, o);
+    else if (!live_runs(s, o) && h->pause)
+        h->pause(s, o);
+}
+
+/* One that cannot be compiled any more keeps its rows and says why to who reads it. */
+static void start_or_fail(Session *ss, DuckConn *c, const Object *o)
+{
+    Error why;
+
+    if (start_view(ss, c, o, &why) == OK)
+        return;
+    error_context(&why, "materialized view \"" STR_FMT "\"", STR_ARG(o->name));
+    log_error(&why, "a continuous view does not follow", NULL);
+    live_table_fail(ss->svc->live, o->id, &why);
+}
+
 Status live_start_views(Service *s, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
@@ -247,17 +274,15 @@ Status live_start_views(Service *s, Error *err)
     SessionOptions so = { .principal = access_root(a, s->access), .dialect = DIALECT_POSTGRES, .database = S(LIVE_DATABASE) };
     ObjectVec all = {0};
     Session *ss;
-    Status st = OK;
 
     objects_list(s->objects, a, &all);
+    TRY(duck_connect(s->engine, &c, err));
     TRY(session_open(s, &so, &ss, err));
-    st = duck_connect(s->engine, &c, err);
-    for (size_t i = 0; st == OK && i < all.n; i++)
-        if (all.p[i].kind == OBJ_MVIEW) {
-            st = start_view(ss, c, &all.p[i], err);
-            if (st != OK)
-                error_context(err, "materialized view \"" STR_FMT "\"", STR_ARG(all.p[i].name));
-        }
+    for (size_t i = 0; i < all.n; i++)
+        if (all.p[i].kind == OBJ_MVIEW)
+            start_or_fail(ss, c, &all.p[i]);
     session_close(ss);
-    return st;
+    for (size_t i = 0; i < all.n; i++)
+        start_one(s, a, &all.p[i]);
+    return OK;
 }
