@@ -48,13 +48,18 @@ static void blot(char *text, Str secret)
 
 enum { BLOT_MIN = 6 };                 /* shorter texts stand in messages by chance */
 
-static void blot_error(Error *err, Str secret)
+/* As it is, and as a form or a URL carries it. */
+static void blot_error(Arena *a, Error *err, Str secret)
 {
+    const Str ways[] = { secret, url_encode(a, secret, 0) };
+
     if (secret.n < BLOT_MIN)
         return;
-    blot(err->message, secret);
-    blot(err->detail, secret);
-    blot(err->hint, secret);
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        blot(err->message, ways[i]);
+        blot(err->detail, ways[i]);
+        blot(err->hint, ways[i]);
+    }
 }
 
 /* Every secret that the connection's options name, and what follows the colon of an id:secret. */
@@ -71,9 +76,9 @@ static void hide_secrets(Service *s, Arena *a, const Object *o, Error *err)
             continue;
         if (!id && !credential)
             continue;
-        blot_error(err, text);
+        blot_error(a, err, text);
         if (credential && str_cut(text, ':', &head, &tail))
-            blot_error(err, tail);
+            blot_error(a, err, tail);
     }
 }
 
