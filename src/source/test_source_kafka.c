@@ -162,6 +162,15 @@ static int64_t scalar(World *w, const char *what)
     return n;
 }
 
+static Str last_status(World *w)
+{
+    LiveStatuses all = {0};
+    Error err;
+
+    assert_ok(live_status_list(w->live, w->a, &all, &err), &err);
+    return all.n ? str_fmt(w->a, STR_FMT " " STR_FMT, STR_ARG(vec_last(&all).status), STR_ARG(vec_last(&all).error)) : S("none");
+}
+
 static void wait_for(World *w, const char *what, int64_t wanted)
 {
     int64_t until = clock_mono_us() + WAIT_US, n;
@@ -169,7 +178,7 @@ static void wait_for(World *w, const char *what, int64_t wanted)
     while ((n = scalar(w, what)) != wanted && clock_mono_us() < until)
         usleep(20000);
     if (n != wanted)
-        fail_msg("%s is %lld, not %lld", what, (long long)n, (long long)wanted);
+        fail_msg("%s is %lld, not %lld; status " STR_FMT, what, (long long)n, (long long)wanted, STR_ARG(last_status(w)));
 }
 
 static SourceReport report(World *w)
