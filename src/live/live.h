@@ -37,6 +37,13 @@ NODISCARD Status live_view_add(Live *l, int64_t id, Arena *owned, IvmView *view,
 Str live_source_id(Arena *a, int64_t id);                                      /* "live:12" */
 /* Drops relations together; E_CONFLICT when a view that stays reads one of them. */
 NODISCARD Status live_drop(Live *l, const int64_t *ids, size_t n, Error *err);
+bool live_has(Live *l, int64_t id);
+/* A column behind the others; rows that stand have NULL there. */
+NODISCARD Status live_table_add_column(Live *l, int64_t id, const LiveColumn *c, Error *err);
+/* A view is left out of ticks from now on. Reads fail with `why`; NULL: they see it as it is. Not kept over a restart. */
+void live_view_pause(Live *l, int64_t id, const Error *why);
+NODISCARD Status live_view_resume(Live *l, int64_t id, Error *err);             /* computed anew, then it follows again */
+NODISCARD Status live_view_refresh(Live *l, int64_t id, Error *err);            /* computed anew; a paused one stays so */
 /* The engine's text of a relation's rows, for a printer: (SELECT …). With the view's own error when it has one. */
 NODISCARD Status live_relation_sql(Live *l, Arena *a, int64_t id, Str *ret, Error *err);
 /* Reads of a table, and of the views over it, fail with this from now on: what should come into it comes no more. NULL: it is well again. Not kept over a restart. */

@@ -214,5 +214,10 @@ Status live_drop_stmt(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
             kind = lakes[i].kind;
     if (kind_of(kind) != OBJ_KINDS)
         return drop_objects(r, kind_of(kind), ret, err);
-    return live_drop_place(r, kind, ret, err);
+    if (kind == LK_DATABASE || kind == LK_SCHEMA)
+        return live_drop_schemas(r, ret, err);
+    ret->done = 1;
+    if (kind == LK_ROLE)
+        return live_drop_roles(r, err);
+    return live_drop_clusters(r, err);
 }

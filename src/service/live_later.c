@@ -7,21 +7,6 @@
 
 LATER(live_create_sink, "CREATE SINK")
 LATER(live_alter_sink, "ALTER SINK")
-LATER(live_alter, "ALTER")
-LATER(live_comment, "COMMENT")
-LATER(live_create_database, "CREATE DATABASE")
-LATER(live_create_schema, "CREATE SCHEMA")
-LATER(live_create_cluster, "CREATE CLUSTER")
-LATER(live_create_replica, "CREATE CLUSTER REPLICA")
-LATER(live_alter_cluster, "ALTER CLUSTER")
-LATER(live_create_role, "CREATE ROLE")
-LATER(live_alter_role, "ALTER ROLE")
-LATER(live_create_index, "CREATE INDEX")
-LATER(live_create_type, "CREATE TYPE")
-LATER(live_alter_system, "ALTER SYSTEM")
-LATER(live_grant, "GRANT and REVOKE")
-LATER(live_owned, "DROP OWNED and REASSIGN OWNED")
 
-Status live_drop_place(Run *r UNUSED, LiveKind kind, LiveDone *ret UNUSED, Error *err) { return FAIL(err, E_UNSUPPORTED, "DROP %s not yet supported", live_kind_words(kind)); }
-void live_pause_view(Service *s UNUSED, const Object *o UNUSED) {}
-void live_resume_view(Service *s UNUSED, const Object *o UNUSED) {}
+Status live_alter_options(Run *r UNUSED, Object *o UNUSED, Error *err) { return FAIL(err, E_UNSUPPORTED, "SET and RESET of options not yet supported"); }
+Status live_apply_replacement(Run *r UNUSED, Object *o UNUSED, Error *err) { return FAIL(err, E_UNSUPPORTED, "APPLY REPLACEMENT not yet supported"); }

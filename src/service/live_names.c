@@ -216,7 +216,7 @@ static Status bind_view(Run *r, Arena *a, const Object *o, BoundTable **ret, Err
 
 static void note_use(Run *r, const TableRef *ref, const Object *o)
 {
-    LiveRef at = { .position = ref->position, .parts = ref->name.n, .id = o->id };
+    LiveRef at = { .position = ref->position, .parts = ref->name.n, .id = o->id, .as = ref->alias.n ? (Str){0} : o->name };
     int known = 0;
 
     for (size_t i = 0; i < r->live_used.n; i++)
@@ -304,11 +304,26 @@ static size_t name_end(Str s, size_t at, size_t parts)
 
 static int by_position(const void *x, const void *y) { return ((const LiveRef *)x)->position - ((const LiveRef *)y)->position; }
 
-static Status replace_names(Run *r, Str text, Str *whole, Error *err)
+/* As it is, or as it will be called; then the old name stays as the alias that columns may be qualified with. */
+static Status name_of(Run *r, const LiveRef *ref, const ObjectVec *renamed, Str *ret, Error *err)
+{
+    Object o;
+
+    TRY(objects_get(r->svc->objects, r->a, ref->id, &o, err));
+    for (size_t i = 0; renamed && i < renamed->n; i++)
+        if (renamed->p[i].id == ref->id)
+            o = renamed->p[i];
+    *ret = live_full(r->a, &o);
+    if (ref->as.n && !str_eq(ref->as, o.name))
+        *ret = str_fmt(r->a, STR_FMT " AS " STR_FMT, STR_ARG(*ret), STR_ARG(is_plain(ref->as) ? ref->as : sql_ident_str(r->a, ref->as)));
+    return OK;
+}
+
+static Status replace_names(Run *r, Str text, const ObjectVec *renamed, Str *whole, Error *err)
 {
     StrBuf b = sb_new(r->a);
     size_t from = 0;
-    Object o;
+    Str name;
 
     if (r->live_refs.n)
         qsort(r->live_refs.p, r->live_refs.n, sizeof *r->live_refs.p, by_position);
@@ -317,9 +332,9 @@ static Status replace_names(Run *r, Str text, Str *whole, Error *err)
         size_t at = (size_t)ref->position - 1, end = name_end(text, at, ref->parts);
         if (ref->position < 1 || at < from || end <= at || end > text.n)
             return FAIL(err, E_UNSUPPORTED, "a name of the definition cannot be read again: write it without comments between its parts");
-        TRY(objects_get(r->svc->objects, r->a, ref->id, &o, err));
+        TRY(name_of(r, ref, renamed, &name, err));
         sb_add(&b, str_sub(text, from, at));
-        sb_add(&b, live_full(r->a, &o));
+        sb_add(&b, name);
         from = end;
     }
     sb_add(&b, str_from(text, from));
@@ -327,7 +342,7 @@ static Status replace_names(Run *r, Str text, Str *whole, Error *err)
     return OK;
 }
 
-Status live_settle_names(Run *r, Str definition, Str *whole, Object *uses, Error *err)
+static Status bind_names(Run *r, Str definition, Error *err)
 {
     Binder b;
     Query *q;
@@ -336,8 +351,19 @@ Status live_settle_names(Run *r, Str definition, Str *whole, Object *uses, Error
     TRY(sql_parse_query(r->a, DIALECT_POSTGRES, definition, &q, err));
     run_binder(r, &b);
     b.text = definition;
-    TRY(sql_bind_query(r->a, &b, q, err));
+    return sql_bind_query(r->a, &b, q, err);
+}
+
+Status live_settle_names(Run *r, Str definition, Str *whole, Object *uses, Error *err)
+{
+    TRY(bind_names(r, definition, err));
     for (size_t i = 0; uses && i < r->live_used.n; i++)
         live_use(r->a, uses, r->live_used.p[i]);
-    return replace_names(r, definition, whole, err);
+    return replace_names(r, definition, NULL, whole, err);
+}
+
+Status live_rename_in(Run *r, Str definition, const ObjectVec *renamed, Str *ret, Error *err)
+{
+    TRY(bind_names(r, definition, err));
+    return replace_names(r, definition, renamed, ret, err);
 }

@@ -35,6 +35,15 @@ NODISCARD Status live_resolve(Run *r, Arena *a, const TableRef *ref, BoundTable 
 bool live_is_table(const BoundTable *t, int64_t *id);
 /* The definition bound in this session: text with whole names, and what it uses (each once). */
 NODISCARD Status live_settle_names(Run *r, Str definition, Str *whole, Object *uses, Error *err);
+/* A kept definition with the names that `renamed` will have. */
+NODISCARD Status live_rename_in(Run *r, Str definition, const ObjectVec *renamed, Str *ret, Error *err);
+/* live_rename.c: objects as they will be called; what names them is written anew in the same step. Places: with what is in them. */
+NODISCARD Status live_rename(Run *r, const ObjectVec *changed, Error *err);
+NODISCARD Status live_rename_database(Run *r, RealmDatabase *d, Str name, Error *err);
+NODISCARD Status live_rename_schema(Run *r, Str database, RealmSchema *s, Str name, Error *err);
+NODISCARD Status live_swap_schemas(Run *r, Str database, const RealmSchema *x, const RealmSchema *y, Error *err);
+/* live_text.c: the statement that makes the object as it is now, without ";". */
+NODISCARD Status live_text(Service *s, Arena *a, const Object *o, LiveTextHow how, Str *ret, Error *err);
 
 /* ---- rights (live_rights.c): E_DENIED in Materialize's words ---------------------------------------------------------------------- */
 
@@ -133,13 +142,34 @@ NODISCARD Status live_replace(Run *r, const ObjectVec *gone, const Object *puts,
 /* E_CONFLICT (2BP01) "cannot drop …: still depended upon by …" */
 NODISCARD Status live_check_users(Run *r, const ObjectVec *named, Error *err);
 NODISCARD Status live_wrong_kind(Run *r, const Object *o, const char *verb, ObjKind wanted, Error *err);
-NODISCARD Status live_drop_place(Run *r, LiveKind kind, LiveDone *ret, Error *err);      /* databases, schemas, clusters, replicas, roles */
 /* A subsource or progress relation goes with its source, an index with its relation. */
 bool live_is_part(const Object *part, const Object *of);
 
-/* live_view.c: a view's part in its cluster's pauses. */
+NODISCARD Status live_drop_schemas(Run *r, LiveDone *ret, Error *err);
+NODISCARD Status live_drop_clusters(Run *r, Error *err);
+NODISCARD Status live_drop_roles(Run *r, Error *err);
+/* What an old owner held, the new one holds, and it grants. */
+NODISCARD Status live_grant_roles(Run *r, Error *err);
+void live_grants_follow(Arena *a, RealmGrants *g, Str from, Str to);
+
+/* live_options.c: SET and RESET of an object's options. */
+NODISCARD Status live_alter_options(Run *r, Object *o, Error *err);
+NODISCARD Status live_apply_replacement(Run *r, Object *o, Error *err);
+
+/* live_option.c: values of options. E_INVALID "invalid <OPTION> option value: …" */
+NODISCARD Status live_opt_text(const LiveOption *o, Str *ret, Error *err);
+NODISCARD Status live_opt_bool(const LiveOption *o, int *ret, Error *err);
+NODISCARD Status live_opt_int(const LiveOption *o, int64_t least, int64_t most, int64_t *ret, Error *err);
+NODISCARD Status live_opt_interval(Arena *a, const LiveOption *o, int64_t *ms, Error *err);
+NODISCARD Status live_opt_list(Arena *a, const LiveOption *o, StrVec *ret, Error *err);
+NODISCARD Status live_interval_ms(Arena *a, Str text, int64_t *ret, Error *err);
+/* live_cluster.c: names of sizes, for mz_cluster_replica_sizes. */
+const char *const *live_cluster_sizes(size_t *n);
+
+/* live_pause.c: a view's part in its cluster's pauses. */
 void live_pause_view(Service *s, const Object *o);
 void live_resume_view(Service *s, const Object *o);
+void live_start_view_pause(Service *s, Arena *a, const Object *o);                     /* at start */
 
 /* A definition bound and compiled in an arena of its own. */
 NODISCARD Status live_compile(Run *r, Arena *own, Str definition, Query **q, IvmView **ret, Error *err);

@@ -29,6 +29,12 @@ static Str key_of(Arena *a, int64_t id) { return str_fmt(a, "u%lld", (long long)
 
 /* ---- documents -------------------------------------------------------------------------------------------------------- */
 
+static void set_text(Arena *a, Json *j, const char *key, Str text)
+{
+    if (text.n)
+        json_set(a, j, key, json_str(a, text));
+}
+
 static Json *column_json(Arena *a, const ObjColumn *c)
 {
     Json *j = json_object(a);
@@ -39,13 +45,8 @@ static Json *column_json(Arena *a, const ObjColumn *c)
     json_set(a, j, "not-null", json_bool(a, c->not_null));
     if (c->default_.n)
         json_set(a, j, "default", json_str(a, c->default_));
+    set_text(a, j, "default-sql", c->default_sql);
     return j;
-}
-
-static void set_text(Arena *a, Json *j, const char *key, Str text)
-{
-    if (text.n)
-        json_set(a, j, key, json_str(a, text));
 }
 
 static Json *grants_json(Arena *a, const ObjGrants *g)
@@ -106,7 +107,7 @@ static Str own(Arena *a, const Json *j, const char *key) { return str_dup(a, jso
 
 static Status column_of(Arena *a, const Json *j, ObjColumn *ret, Error *err)
 {
-    *ret = (ObjColumn){ .name = own(a, j, "name"), .engine = own(a, j, "engine"), .type_name = own(a, j, "type"), .default_ = own(a, j, "default"), .not_null = json_get_bool(j, "not-null", false) };
+    *ret = (ObjColumn){ .name = own(a, j, "name"), .engine = own(a, j, "engine"), .type_name = own(a, j, "type"), .default_ = own(a, j, "default"), .default_sql = own(a, j, "default-sql"), .not_null = json_get_bool(j, "not-null", false) };
     const Json *type = json_get(j, "data-type");
     return type ? object_type_of(a, type, &ret->type, err) : sql_parse_type(a, DIALECT_POSTGRES, ret->type_name, &ret->type, err);
 }
@@ -182,7 +183,7 @@ static Object copy(Arena *a, const Object *o)
         props_set(a, &r.column_comments, str_dup(a, c->key), str_dup(a, c->value));
     for (size_t i = 0; i < o->columns.n; i++) {
         const ObjColumn *c = &o->columns.p[i];
-        ObjColumn mine = { .name = str_dup(a, c->name), .engine = str_dup(a, c->engine), .type_name = str_dup(a, c->type_name), .default_ = str_dup(a, c->default_),
+        ObjColumn mine = { .name = str_dup(a, c->name), .engine = str_dup(a, c->engine), .type_name = str_dup(a, c->type_name), .default_ = str_dup(a, c->default_), .default_sql = str_dup(a, c->default_sql),
                            .type = data_type_copy(a, &c->type), .not_null = c->not_null };
         vec_push(a, &r.columns, mine);
     }

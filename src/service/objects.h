@@ -13,7 +13,12 @@ typedef enum { OBJ_TABLE, OBJ_VIEW, OBJ_MVIEW, OBJ_SOURCE, OBJ_SINK, OBJ_INDEX, 
 const char *obj_kind_name(ObjKind k);             /* "table", "view", "materialized-view" …, as mz_objects.type has them */
 const char *obj_kind_words(ObjKind k);            /* "materialized view": as messages have them */
 
-typedef struct ObjColumn { Str name, engine, type_name, default_; DataType type; int not_null; } ObjColumn;
+typedef struct ObjColumn {
+    Str name, engine, type_name;
+    Str default_, default_sql;                    /* the value as text; the expression as written, empty in those of earlier versions */
+    DataType type;
+    int not_null;
+} ObjColumn;
 typedef VEC(ObjColumn) ObjColumns;
 typedef struct ObjGrant { Str grantee, grantor, letters; } ObjGrant;      /* ids of roles; letters as realm.h */
 typedef VEC(ObjGrant) ObjGrants;

@@ -36,7 +36,7 @@ typedef struct Prune { const TableRef *table; IcePredicates where; } Prune;
 typedef struct Scanned { Str name; int64_t files, skipped, bytes, rows; } Scanned;
 
 /* A name of the live side in the text that is bound: where, of how many parts, which object. */
-typedef struct LiveRef { int position; size_t parts; int64_t id; } LiveRef;
+typedef struct LiveRef { int position; size_t parts; int64_t id; Str as; } LiveRef;      /* as: the name that columns may be qualified with; empty: it has an alias */
 
 /* One statement under way. */
 typedef struct Run {

@@ -18,6 +18,7 @@ static const Parameter parameters[] = {
     { "default_transaction_isolation", "serializable", 0, 0 }, { "transaction_read_only", "off", 0, 0 }, { "transaction_deferrable", "off", 0, 0 },
     { "default_transaction_deferrable", "off", 0, 0 }, { "client_min_messages", "notice", 0, 0 }, { "bytea_output", "hex", 0, 0 },
     { "row_security", "on", 0, 0 }, { "max_identifier_length", "255", 0, 1 }, { "default_table_access_method", "iceberg", 0, 0 },
+    { "cluster", "quickstart", 0, 0 }, { "database", "", 0, 0 }, { "auto_route_catalog_queries", "on", 0, 0 }, { "emit_timestamp_notice", "off", 0, 0 },
     { "synchronous_commit", "on", 0, 0 }, { "session_replication_role", "origin", 0, 0 }, { "jit", "off", 0, 0 }, { "xmloption", "content", 0, 0 },
 };
 
@@ -106,6 +107,8 @@ Status session_set(Session *ss, Str key, Str value, Error *err)
 static Str shown(Session *ss, Str key)
 {
     const Parameter *p = parameter(key);
+    if (str_ieq(key, S("database")))
+        return setting_get(ss, S("database"), ss->database);
     return setting_get(ss, p ? str_c(p->name) : key, p ? str_c(p->value) : (Str){0});
 }
 

@@ -285,10 +285,10 @@ def test_show(db):
     db.execute("CREATE TABLE shown (a int NOT NULL DEFAULT 5, b text)")
     db.execute("CREATE MATERIALIZED VIEW shown_mv AS SELECT a FROM shown")
     assert ("shown", "") in [tuple(r) for r in rows(db, "SHOW TABLES")]
-    assert ("shown_mv", "materialized-view") in [tuple(r) for r in rows(db, "SHOW OBJECTS")]
-    assert rows(db, "SHOW COLUMNS FROM shown") == [("a", False, "integer"), ("b", True, "text")]
-    assert rows(db, "SHOW CREATE TABLE shown")[0][1] == """CREATE TABLE materialize.public.shown ("a" integer NOT NULL DEFAULT '5', "b" text);"""
-    assert rows(db, "SHOW CREATE MATERIALIZED VIEW shown_mv")[0][1] == "CREATE MATERIALIZED VIEW materialize.public.shown_mv AS SELECT a FROM materialize.public.shown;"
+    assert ("shown_mv", "materialized-view", "") in [tuple(r) for r in rows(db, "SHOW OBJECTS")]
+    assert rows(db, "SHOW COLUMNS FROM shown") == [("a", False, "integer", ""), ("b", True, "text", "")]
+    assert rows(db, "SHOW CREATE TABLE shown")[0][1] == "CREATE TABLE materialize.public.shown (a integer NOT NULL DEFAULT 5, b text);"
+    assert rows(db, "SHOW CREATE MATERIALIZED VIEW shown_mv")[0][1] == "CREATE MATERIALIZED VIEW materialize.public.shown_mv IN CLUSTER quickstart AS SELECT a FROM materialize.public.shown;"
 
 
 def test_time_goes_on_where_nothing_is_written(server, db):

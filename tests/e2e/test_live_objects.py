@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Objects of the live side: databases, schemas, clusters, secrets, roles, rights, names that change, drops, SHOW."""
+import subprocess
+
+import boto3
+import psycopg
+import pytest
+
+from conftest import Server
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    s = Server(tmp_path_factory.mktemp("objects") / "data")
+    yield s
+    s.stop()
+
+
+@pytest.fixture
+def db(server):
+    with server.connect("materialize") as c:
+        yield c
+
+
+def rows(c, sql):
+    return [tuple(r) for r in c.execute(sql, prepare=False).fetchall()]
+
+
+def refused(c, sql, match, code=None):
+    with pytest.raises(psycopg.Error, match=match) as e:
+        c.execute(sql, prepare=False)
+    if code:
+        assert e.value.sqlstate == code
+    return e.value
+
+
+def notices(c, sql):
+    got = []
+
+    def handler(diagnostic):
+        got.append(diagnostic.message_primary)
+    c.add_notice_handler(handler)
+    c.execute(sql, prepare=False)
+    c.remove_notice_handler(handler)
+    return got
+
+
+@pytest.fixture(scope="module")
+def users(server):
+    """Connections of IAM users by name, made at first use."""
+    iam = boto3.client("iam", endpoint_url=server.lake, aws_access_key_id=server.key, aws_secret_access_key=server.secret, region_name="us-east-1")
+    made = {}
+
+    def user(name):
+        if name not in made:
+            iam.create_user(UserName=name)
+            key = iam.create_access_key(UserName=name)["AccessKey"]
+            made[name] = psycopg.connect(host="127.0.0.1", port=server.port, user=key["AccessKeyId"], password=key["SecretAccessKey"], dbname="materialize", autocommit=True)
+        return made[name]
+    yield user
+    for c in made.values():
+        c.close()
+
+
+# ---- databases and schemas ------------------------------------------------------------------------------------------------------
+
+def test_databases_and_schemas(server, db):
+    db.execute("CREATE DATABASE shop")
+    refused(db, "CREATE DATABASE shop", "database 'shop' already exists", "42P04")
+    assert notices(db, "CREATE DATABASE IF NOT EXISTS shop") == ['database "shop" already exists, skipping']
+    db.execute("CREATE SCHEMA shop.sales")
+    assert ("shop", "") in rows(db, "SHOW DATABASES")
+    assert [r[0] for r in rows(db, "SHOW SCHEMAS FROM shop")].count("sales") == 1
+    db.execute("CREATE TABLE shop.sales.orders (id int)")
+    db.execute("INSERT INTO shop.sales.orders VALUES (1)")
+    with server.connect("shop") as c:
+        refused(c, "SELECT * FROM orders", "orders")
+        c.execute("SET search_path = sales")
+        assert rows(c, "SELECT * FROM orders") == [(1,)]
+        c.execute("CREATE TABLE t (a int)")
+        assert rows(c, "SHOW TABLES") == [("orders", ""), ("t", "")]
+        c.execute("SET search_path = nowhere")
+        refused(c, "CREATE TABLE t2 (a int)", "no schema has been selected to create in", "3F000")
+    assert rows(db, "SELECT * FROM shop.sales.orders") == [(1,)]
+    refused(db, "DROP SCHEMA shop.sales", "cannot be dropped without CASCADE while it contains objects", "2BP01")
+    refused(db, "DROP DATABASE shop RESTRICT", "cannot be dropped with RESTRICT while it contains schemas")
+    db.execute("DROP SCHEMA shop.sales CASCADE")
+    db.execute("DROP DATABASE shop")
+    refused(db, "SELECT * FROM shop.sales.orders", "orders")
+    assert notices(db, "DROP DATABASE IF EXISTS shop") == ['database "shop" does not exist, skipping']
+    refused(db, "CREATE SCHEMA mz_mine", "unacceptable schema name", "42939")
+    refused(db, "CREATE TABLE mz_catalog.t (a int)", "system schema", "42501")
+
+
+def test_names_change(server, db):
+    db.execute("CREATE SCHEMA ren")
+    db.execute("CREATE TABLE ren.t (a int, b text)")
+    db.execute("CREATE VIEW ren.v AS SELECT t.a FROM ren.t WHERE t.a > 0")
+    db.execute("CREATE MATERIALIZED VIEW ren.mv AS SELECT a, count(*) AS n FROM ren.v GROUP BY a")
+    db.execute("INSERT INTO ren.t VALUES (1, 'x'), (-1, 'y')")
+    db.execute("ALTER TABLE ren.t RENAME TO \"My T\"")
+    assert rows(db, "SHOW CREATE VIEW ren.v")[0][1] == 'CREATE VIEW materialize.ren.v AS SELECT t.a FROM materialize.ren."My T" AS t WHERE t.a > 0;'
+    db.execute("ALTER SCHEMA ren RENAME TO ren2")
+    db.execute('INSERT INTO ren2."My T" VALUES (5, NULL)')
+    assert rows(db, "SELECT * FROM ren2.mv ORDER BY 1") == [(1, 1), (5, 1)]
+    server.stop()
+    server.start()
+    with server.connect("materialize") as c:
+        c.execute('INSERT INTO ren2."My T" VALUES (5, NULL)')
+        assert rows(c, "SELECT * FROM ren2.mv ORDER BY 1") == [(1, 1), (5, 2)]
+        c.execute("ALTER VIEW ren2.v RENAME TO v9")
+        assert "materialize.ren2.v9" in rows(c, "SHOW CREATE MATERIALIZED VIEW ren2.mv")[0][1]
+        refused(c, "ALTER VIEW ren2.mv RENAME TO x", "is not a view")
+        c.execute("CREATE SCHEMA other")
+        c.execute("CREATE TABLE other.o (a int)")
+        c.execute("ALTER SCHEMA ren2 SWAP WITH other")
+        assert rows(c, "SELECT count(*) FROM ren2.o") == [(0,)]
+        assert rows(c, "SELECT * FROM other.mv ORDER BY 1") == [(1, 1), (5, 2)]
+        c.execute("DROP SCHEMA other CASCADE")
+        c.execute("DROP SCHEMA ren2 CASCADE")
+
+
+# ---- secrets ------------------------------------------------------------------------------------------------------------------------
+
+def test_secrets(server, db):
+    db.execute("CREATE SECRET token AS 'very-hidden-words'")
+    assert "very-hidden-words" not in str(rows(db, "SHOW CREATE SECRET token"))
+    assert rows(db, "SHOW SECRETS") == [("token", "")]
+    refused(db, "CREATE SECRET token AS 'x'", "secret \"materialize.public.token\" already exists", "42710")
+    refused(db, "SELECT * FROM token", "is a secret and so cannot be depended upon")
+    refused(db, "CREATE SECRET n AS 1", "implicitly casting from integer to bytea", "42804")
+    refused(db, "CREATE SECRET n AS (SELECT 'x')", "does not allow subqueries")
+    db.execute("ALTER SECRET token AS decode('aGk=', 'base64')")
+    db.execute("ALTER SECRET token RENAME TO token2")
+    assert rows(db, "SHOW SECRETS LIKE 'tok%'") == [("token2", "")]
+    for f in server.data.rglob("*"):
+        if f.is_file():
+            assert b"very-hidden-words" not in f.read_bytes(), f
+    db.execute("DROP SECRET token2")
+    assert notices(db, "DROP SECRET IF EXISTS token2") == ['secret "token2" does not exist, skipping']
+    refused(db, "DROP SECRET token2", "unknown catalog item 'token2'")
+
+
+# ---- clusters --------------------------------------------------------------------------------------------------------------------------
+
+def test_clusters(db):
+    refused(db, "CREATE CLUSTER c1 (REPLICATION FACTOR = 1)", "SIZE must be specified for managed clusters")
+    refused(db, "CREATE CLUSTER c1 (SIZE = 'huge')", "unknown cluster replica size huge")
+    db.execute("CREATE CLUSTER c1 (SIZE = '50cc', REPLICATION FACTOR = 2)")
+    assert ("c1", "r1 (50cc), r2 (50cc)", "") in rows(db, "SHOW CLUSTERS")
+    refused(db, "CREATE CLUSTER REPLICA c1.r1 (SIZE = '25cc')", "r1 is reserved for replicas of managed clusters")
+    refused(db, "CREATE CLUSTER REPLICA c1.mine (SIZE = '25cc')", "cannot modify managed cluster c1")
+    refused(db, "ALTER CLUSTER c1 SET (SIZE = '100cc') WITH (WAIT UNTIL READY (ON TIMEOUT = COMMIT))", "TIMEOUT=<duration> option is required")
+    db.execute("ALTER CLUSTER c1 SET (SIZE = '100cc') WITH (WAIT UNTIL READY (TIMEOUT = '10s', ON TIMEOUT = 'COMMIT'))")
+    assert rows(db, "SHOW CLUSTER REPLICAS WHERE cluster = 'c1'") == [("c1", "r1", "100cc", True, ""), ("c1", "r2", "100cc", True, "")]
+    db.execute("CREATE CLUSTER c2 REPLICAS (one (SIZE = '25cc'))")
+    db.execute("CREATE CLUSTER REPLICA c2.two (SIZE = '25cc')")
+    db.execute("DROP CLUSTER REPLICA c2.one")
+    assert rows(db, "SHOW CLUSTERS LIKE 'c2'") == [("c2", "two (25cc)", "")]
+    db.execute("ALTER CLUSTER c1 SWAP WITH c2")
+    assert rows(db, "SHOW CLUSTERS LIKE 'c2'") == [("c2", "r1 (100cc), r2 (100cc)", "")]
+    db.execute("ALTER CLUSTER c2 RENAME TO c3")
+    refused(db, "CREATE CLUSTER mz_x (SIZE = '25cc')", "reserved")
+    refused(db, "ALTER CLUSTER c3 SET (REPLICATION FACTOR 6)", "max_replicas_per_cluster")
+    db.execute("DROP CLUSTER c1")
+    db.execute("DROP CLUSTER c3")
+    assert [r[0] for r in rows(db, "SHOW CLUSTERS")] == ["mz_catalog_server", "mz_probe", "mz_support", "mz_system", "quickstart"]
+
+
+def test_a_cluster_without_replicas_pauses(server, db):
+    db.execute("CREATE CLUSTER paused (SIZE = '25cc')")
+    db.execute("CREATE TABLE ticks (a int)")
+    db.execute("CREATE MATERIALIZED VIEW sums IN CLUSTER paused AS SELECT sum(a)::int AS s FROM ticks")
+    db.execute("CREATE MATERIALIZED VIEW sums2 AS SELECT s + 1 AS s FROM sums")
+    db.execute("INSERT INTO ticks VALUES (1)")
+    db.execute("ALTER CLUSTER paused SET (REPLICATION FACTOR 0)")
+    db.execute("INSERT INTO ticks VALUES (2)")
+    e = refused(db, "SELECT * FROM sums", 'cluster "paused" has no replicas', "55000")
+    assert "REPLICATION FACTOR" in e.diag.message_hint
+    assert rows(db, "SELECT * FROM sums2") == [(2,)]
+    server.stop()
+    server.start()
+    with server.connect("materialize") as c:
+        refused(c, "SELECT * FROM sums", "no replicas")
+        c.execute("INSERT INTO ticks VALUES (10)")
+        c.execute("ALTER CLUSTER paused SET (REPLICATION FACTOR 1)")
+        assert rows(c, "SELECT * FROM sums") == [(13,)]
+        assert rows(c, "SELECT * FROM sums2") == [(14,)]
+        c.execute("INSERT INTO ticks VALUES (1)")
+        assert rows(c, "SELECT * FROM sums2") == [(15,)]
+        refused(c, "DROP CLUSTER paused", 'cannot drop cluster "paused": still depended upon by materialized view "sums"', "2BP01")
+        c.execute("ALTER MATERIALIZED VIEW sums SET CLUSTER quickstart")
+        c.execute("DROP CLUSTER paused")
+        assert rows(c, "SHOW MATERIALIZED VIEWS LIKE 'sums'") == [("sums", "quickstart", "")]
+        c.execute("DROP TABLE ticks CASCADE")
+
+
+# ---- dropping -----------------------------------------------------------------------------------------------------------------------------
+
+def test_drop(db):
+    db.execute("CREATE TABLE d1 (a int)")
+    db.execute("CREATE TABLE d2 (a int)")
+    db.execute("CREATE VIEW dv AS SELECT a FROM d1")
+    db.execute("CREATE MATERIALIZED VIEW dmv AS SELECT a FROM dv")
+    db.execute("CREATE INDEX d1_idx ON d1 (a)")
+    e = refused(db, "DROP TABLE d1", 'cannot drop table "d1": still depended upon by view "dv"', "2BP01")
+    assert e.diag.message_hint == "Use DROP ... CASCADE to drop the dependent objects too."
+    e = refused(db, "DROP VIEW dmv", "is not a view", "42809")
+    assert e.diag.message_hint == "Use DROP MATERIALIZED VIEW to remove a materialized view."
+    refused(db, "DROP TABLE dv", "is a view not a table", "42809")
+    db.execute("DROP TABLE d1, d2 CASCADE")
+    assert rows(db, "SHOW OBJECTS WHERE name LIKE 'd%'") == []
+    db.execute("DROP TABLE IF EXISTS d1")
+    db.execute("CREATE TABLE d3 (a int)")
+    db.execute("CREATE DEFAULT INDEX ON d3")
+    assert rows(db, "SHOW INDEXES ON d3") == [("d3_primary_idx", "d3", "quickstart", "{a}", "")]
+    assert rows(db, "SHOW CREATE INDEX d3_primary_idx")[0][1] == "CREATE INDEX materialize.public.d3_primary_idx IN CLUSTER quickstart ON materialize.public.d3 (a);".replace("(a)", '("a")')
+    db.execute("DROP TABLE d3")
+    assert rows(db, "SHOW INDEXES") == []
+
+
+# ---- roles and rights ------------------------------------------------------------------------------------------------------------------------
+
+def test_rights(db, users):
+    lou = users("lou")
+    db.execute("CREATE TABLE priv (a int)")
+    db.execute("INSERT INTO priv VALUES (1)")
+    e = refused(lou, "SELECT * FROM priv", 'permission denied for TABLE "materialize.public.priv"', "42501")
+    assert e.diag.message_detail == """The 'lou' role needs SELECT privileges on TABLE "materialize.public.priv\""""
+    db.execute("GRANT SELECT ON priv TO lou")
+    assert rows(lou, "SELECT * FROM priv") == [(1,)]
+    refused(lou, "INSERT INTO priv VALUES (2)", "permission denied for TABLE")
+    refused(lou, "DROP TABLE priv", "must be owner of TABLE materialize.public.priv", "42501")
+    refused(lou, "CREATE TABLE mine (a int)", 'permission denied for SCHEMA "materialize.public"')
+    refused(lou, "CREATE CLUSTER mine (SIZE = '25cc')", "permission denied for SYSTEM")
+    refused(lou, "GRANT SELECT ON priv TO lou", "must be owner")
+    db.execute("GRANT INSERT, UPDATE, DELETE ON priv TO lou")
+    lou.execute("INSERT INTO priv VALUES (2)")
+    lou.execute("UPDATE priv SET a = 3 WHERE a = 2")
+    db.execute("REVOKE ALL ON priv FROM lou")
+    refused(lou, "SELECT * FROM priv", "permission denied")
+    db.execute("CREATE ROLE readers")
+    db.execute("GRANT readers TO lou")
+    db.execute("GRANT SELECT ON priv TO readers")
+    assert rows(lou, "SELECT count(*) FROM priv") == [(2,)]
+    refused(db, "GRANT lou TO readers", 'role "readers" is a member of role "lou"|is a member of role')
+    db.execute("CREATE VIEW seen AS SELECT count(*) AS n FROM priv")
+    refused(lou, "SELECT * FROM seen", 'permission denied for VIEW "materialize.public.seen"')
+    db.execute("REVOKE SELECT ON priv FROM readers")
+    db.execute("GRANT SELECT ON seen TO PUBLIC")
+    assert rows(lou, "SELECT * FROM seen") == [(2,)]                   # by its owner's rights
+    refused(db, "GRANT USAGE ON priv TO lou", "invalid privilege types USAGE for TABLE")
+    db.execute("GRANT CREATE ON SCHEMA public TO lou")
+    lou.execute("CREATE TABLE mine (a int)")
+    lou.execute("INSERT INTO mine VALUES (1)")
+    refused(lou, "CREATE MATERIALIZED VIEW mine_mv AS SELECT * FROM mine", 'permission denied for CLUSTER "quickstart"')
+    e = refused(db, "DROP ROLE lou", 'role "lou" cannot be dropped because some objects depend on it', "2BP01")
+    assert "owner of table" in e.diag.message_detail
+    db.execute("REASSIGN OWNED BY lou TO materialize")
+    db.execute("REVOKE CREATE ON SCHEMA public FROM lou")
+    refused(lou, "SELECT * FROM mine", "permission denied")
+    db.execute("DROP ROLE lou")
+    db.execute("DROP TABLE priv, mine CASCADE")
+    db.execute("DROP ROLE readers")
+
+
+def test_default_privileges(db, users):
+    kim = users("kim")
+    refused(kim, "CREATE SCHEMA kims", 'permission denied for DATABASE "materialize"')
+    db.execute("ALTER DEFAULT PRIVILEGES FOR ROLE materialize IN SCHEMA public GRANT SELECT ON TABLES TO kim")
+    db.execute("CREATE TABLE later (a int)")
+    assert rows(kim, "SELECT * FROM later") == []
+    db.execute("ALTER DEFAULT PRIVILEGES FOR ROLE materialize IN SCHEMA public REVOKE SELECT ON TABLES FROM kim")
+    db.execute("CREATE TABLE later2 (a int)")
+    refused(kim, "SELECT * FROM later2", "permission denied")
+    assert ("materialize", "kim", "materialize", "public", "later", "table", "SELECT") in rows(db, "SHOW PRIVILEGES ON TABLES FOR kim")
+    db.execute("DROP TABLE later, later2")
+
+
+def test_a_user_named_as_the_superuser_is_not_it(db, users):
+    other = users("materialize")
+    db.execute("CREATE TABLE safe (a int)")
+    refused(other, "SELECT * FROM safe", "permission denied")
+    db.execute("DROP TABLE safe")
+
+
+# ---- the rest -----------------------------------------------------------------------------------------------------------------------------------
+
+def test_owner_comment_column(db, users):
+    users("joe").execute("SHOW TABLES")
+    db.execute("CREATE TABLE oc (a int)")
+    db.execute("COMMENT ON TABLE oc IS 'what it is'")
+    db.execute("COMMENT ON COLUMN oc.a IS 'a number'")
+    assert ("oc", "what it is") in rows(db, "SHOW TABLES")
+    assert rows(db, "SHOW COLUMNS FROM oc") == [("a", True, "integer", "a number")]
+    refused(db, "COMMENT ON COLUMN oc.b IS 'x'", "does not exist", "42703")
+    db.execute("INSERT INTO oc VALUES (1)")
+    db.execute("CREATE MATERIALIZED VIEW oc_mv AS SELECT count(*) AS n FROM oc")
+    db.execute("ALTER TABLE oc ADD COLUMN b text")
+    db.execute("INSERT INTO oc VALUES (2, 'two')")
+    assert rows(db, "SELECT * FROM oc ORDER BY a") == [(1, None), (2, "two")]
+    assert rows(db, "SELECT n FROM oc_mv") == [(2,)]
+    refused(db, "ALTER TABLE oc ADD COLUMN b int", 'column "b" of relation "oc" already exists', "42701")
+    db.execute("ALTER TABLE oc OWNER TO joe")
+    assert rows(users("joe"), "SELECT count(*) FROM oc") == [(2,)]
+    db.execute("DROP TABLE oc CASCADE")
+
+
+def test_psql(server):
+    env = {"PGHOST": "127.0.0.1", "PGPORT": str(server.port), "PGUSER": server.key, "PGPASSWORD": server.secret, "PGDATABASE": "materialize", "PATH": "/usr/bin:/bin"}
+    script = """CREATE CLUSTER pc (SIZE = '25cc', REPLICATION FACTOR = 0);
+CREATE SECRET ps AS 'x';
+SHOW CLUSTERS LIKE 'pc';
+DROP SECRET ps;
+DROP CLUSTER pc;
+SET CLUSTER = quickstart;
+SHOW cluster;"""
+    out = subprocess.run(["psql", "-XAt", "-v", "ON_ERROR_STOP=1"], input=script, env=env, capture_output=True, text=True, timeout=60)
+    assert out.returncode == 0, out.stderr
+    assert out.stdout.splitlines() == ["CREATE CLUSTER", "CREATE SECRET", "pc||", "DROP SECRET", "DROP CLUSTER", "SET", "quickstart"]
