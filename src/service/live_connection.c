@@ -213,6 +213,21 @@ static Status may_alter(Run *r, const Object *o, const ConnType *t, Error *err)
     return t ? OK : FAIL(err, E_CORRUPT, "connection \"" STR_FMT "\" is of unknown type '" STR_FMT "'", STR_ARG(o->name), STR_ARG(o->type));
 }
 
+/* Sinks and sources open the connection when they begin: they begin anew. */
+static void restart_users(Run *r, const Object *o)
+{
+    ObjectVec users = {0};
+
+    objects_users(r->svc->objects, r->a, o->id, &users);
+    for (size_t i = 0; i < users.n; i++) {
+        const LiveHooks *h = live_hooks(users.p[i].kind);
+        if ((users.p[i].kind != OBJ_SINK && users.p[i].kind != OBJ_SOURCE) || !h->pause || !h->resume || !live_runs(r->svc, &users.p[i]))
+            continue;
+        h->pause(r->svc, &users.p[i]);
+        h->resume(r->svc, &users.p[i]);
+    }
+}
+
 static Status alter(Run *r, Object *o, Error *err)
 {
     ConnPlan p = { .r = r, .a = r->a, .type = conn_type_named(o->type), .options = json_object(r->a) };
@@ -228,7 +243,9 @@ static Status alter(Run *r, Object *o, Error *err)
     o->detail = detail_of(r->a, p.options);
     if (wanted)
         TRY(validate(r, p.type, o, err));
-    return finish(r, o, LIVE_ALTERED, err);
+    TRY(finish(r, o, LIVE_ALTERED, err));
+    restart_users(r, o);
+    return OK;
 }
 
 Status live_alter_connection(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)

@@ -51,6 +51,7 @@ NODISCARD Status connection_environment(Service *s, Arena *a, Str *ret, Error *e
 /* ---- life ----------------------------------------------------------------------------------------------------------------------------------------- */
 
 struct Connections *connections_new(void);
+void connections_stop(struct Connections *c);                                       /* the service closes: nobody waits for doors any more */
 void connections_free(struct Connections *c);                                       /* after everything that may still hold a catalog */
 void connections_forget(struct Connections *c);                                     /* a reset */
 

@@ -23,6 +23,7 @@ struct Connections {
     Arena *keys_arena;                 /* of what is remembered; begun anew when it has grown */
     Map sources, taken;                /* KeySource and Taken by the connection's number */
     Str lake, manage, environment;
+    int stopping;                      /* whoever waits for the doors waits no longer */
 };
 
 enum { KEYS_BYTES = 1 << 20 };
@@ -67,6 +68,16 @@ void connections_forget(struct Connections *c)
     pthread_mutex_unlock(&c->lock);
 }
 
+void connections_stop(struct Connections *c)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&c->lock);
+    c->stopping = 1;
+    pthread_cond_broadcast(&c->reached);
+    pthread_mutex_unlock(&c->lock);
+}
+
 /* ---- where the doors are ----------------------------------------------------------------------------------------------------------------------------- */
 
 void service_reach(Service *s, Str lake, Str manage)
@@ -88,7 +99,7 @@ static bool door_url(Service *s, Arena *a, const Str *door, int64_t wait_ms, Str
     int late = 0;
 
     pthread_mutex_lock(&c->lock);
-    while (!door->n && !late)
+    while (!door->n && !late && !c->stopping)
         late = pthread_cond_timedwait(&c->reached, &c->lock, &at);
     *ret = str_dup(a, *door);
     pthread_mutex_unlock(&c->lock);

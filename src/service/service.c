@@ -226,7 +226,9 @@ void service_close(Service *s)
 
     if (!s)
         return;
+    connections_stop(s->connections);
     mz_lag_stop(s->mz_lag);
+    sources_free(s->sources);                         /* their threads use all below: first of all */
     sched_stop(s->scheduler);
     guard_free(s->guard);
     notices_free(s->notices);
@@ -235,7 +237,6 @@ void service_close(Service *s)
     refresher_free(s->refresher);
     lake_free(s->lake);
     access_free(s->access);
-    sources_free(s->sources);
     live_close(s->live);
     objects_close(s->objects);
     realm_close(s->realm);
