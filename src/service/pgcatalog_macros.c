@@ -59,7 +59,8 @@ const char *const pgcat_macros[] = {
     MACRO("shobj_description(_x, _kind)", "CAST(NULL AS VARCHAR)"),
     MACRO("pg_get_serial_sequence(_t, _c)", "CAST(NULL AS VARCHAR)"),
     MACRO("pg_describe_object(_class, _x, _sub)", "CAST(NULL AS VARCHAR)"),
-    MACRO("pg_get_indexdef(_x)", "(SELECT firn_r.definition FROM firn_pg_rel firn_r WHERE firn_r.oid = _x AND firn_r.kind = 'i')"), NO_TEXT("pg_get_constraintdef"), NO_TEXT("pg_get_functiondef"), NO_TEXT("pg_get_function_arguments"),
+    MACRO("pg_get_indexdef(_x, _n)", "CASE WHEN coalesce(_n, 0) = 0 THEN (SELECT firn_r.definition FROM firn_pg_rel firn_r WHERE firn_r.oid = _x AND firn_r.kind = 'i') "
+          "ELSE (SELECT firn_c.name FROM firn_pg_col firn_c WHERE firn_c.rel = _x AND firn_c.num = _n) END"), NO_TEXT("pg_get_constraintdef"), NO_TEXT("pg_get_functiondef"), NO_TEXT("pg_get_function_arguments"),
     NO_TEXT("pg_get_function_result"), NO_TEXT("pg_get_function_identity_arguments"), NO_TEXT("pg_get_function_sqlbody"),
     NO_TEXT("pg_get_ruledef"), NO_TEXT("pg_get_triggerdef"), NO_TEXT("pg_get_statisticsobjdef_columns"), NO_TEXT("pg_get_partkeydef"),
     NO_TEXT("pg_tablespace_location"),

@@ -3,6 +3,7 @@
  *
  * Spark's keys (anything that begins with "spark.") and PostgreSQL's run-time parameters that clients set.  Settings live in this
  * session and steer firn alone; none of them reaches the engine.  A parameter that nobody knows is an error in the postgres dialect. */
+#include "service/realm.h"
 #include "service/session_int.h"
 
 typedef struct Parameter { const char *name, *value; int reported, fixed; } Parameter;
@@ -22,13 +23,32 @@ static const Parameter parameters[] = {
     { "synchronous_commit", "on", 0, 0 }, { "session_replication_role", "origin", 0, 0 }, { "jit", "off", 0, 0 }, { "xmloption", "content", 0, 0 },
 };
 
+/* What Materialize's clients read and set beside: told in sessions of the live side. The limits are those of the manual's page; nothing here is limited by them. */
+static const Parameter live_parameters[] = {
+    { "mz_version", "v26.34.0 (firn)", 1, 1 }, { "welcome_message", "off", 1, 0 }, { "cluster_replica", "", 0, 0 }, { "current_object_missing_warnings", "on", 0, 0 },
+    { "emit_introspection_query_notice", "on", 0, 0 }, { "emit_plan_insights_notice", "off", 0, 0 }, { "emit_trace_id_notice", "off", 0, 0 }, { "enable_session_rbac_checks", "on", 0, 0 },
+    { "failpoints", "", 0, 0 }, { "force_source_table_syntax", "off", 0, 0 }, { "optimizer_e2e_latency_warning_threshold", "500 ms", 0, 0 }, { "real_time_recency", "off", 0, 0 },
+    { "real_time_recency_timeout", "10 s", 0, 0 }, { "sql_safe_updates", "off", 0, 0 }, { "statement_logging_sample_rate", "0.01", 0, 0 }, { "max_query_result_size", "1GB", 0, 0 },
+    { "max_aws_privatelink_connections", "0", 0, 1 }, { "max_clusters", "10", 0, 1 }, { "max_credit_consumption_rate", "1024", 0, 1 }, { "max_databases", "1000", 0, 1 },
+    { "max_materialized_views", "500", 0, 1 }, { "max_objects_per_schema", "1000", 0, 1 }, { "max_replicas_per_cluster", "5", 0, 1 }, { "max_result_size", "1GB", 0, 1 },
+    { "max_roles", "1000", 0, 1 }, { "max_schemas_per_database", "1000", 0, 1 }, { "max_secrets", "100", 0, 1 }, { "max_sinks", "1000", 0, 1 }, { "max_sources", "25", 0, 1 },
+    { "max_tables", "200", 0, 1 },
+};
+
+static const char *const live_reported[] = { "cluster", "database", "search_path" };
+
 static const Parameter *parameter(Str key)
 {
     for (size_t i = 0; i < COUNT_OF(parameters); i++)
         if (str_ieq(key, str_c(parameters[i].name)))
             return &parameters[i];
+    for (size_t i = 0; i < COUNT_OF(live_parameters); i++)
+        if (str_ieq(key, str_c(live_parameters[i].name)))
+            return &live_parameters[i];
     return NULL;
 }
+
+static bool is_live(const Session *ss) { return ss->dialect == DIALECT_POSTGRES && realm_has_database(ss->svc->realm, ss->database); }
 
 Str setting_get(const Session *ss, Str key, Str fallback)
 {
@@ -109,6 +129,8 @@ static Str shown(Session *ss, Str key)
     const Parameter *p = parameter(key);
     if (str_ieq(key, S("database")))
         return setting_get(ss, S("database"), ss->database);
+    if (str_ieq(key, S("transaction_isolation")) && is_live(ss))
+        return setting_get(ss, S("transaction_isolation"), S("strict serializable"));
     return setting_get(ss, p ? str_c(p->name) : key, p ? str_c(p->value) : (Str){0});
 }
 
@@ -117,6 +139,11 @@ void session_parameters(Session *ss, Arena *a, Props *ret)
     for (size_t i = 0; i < COUNT_OF(parameters); i++)
         if (parameters[i].reported)
             props_set(a, ret, str_c(parameters[i].name), shown(ss, str_c(parameters[i].name)));
+    for (size_t i = 0; is_live(ss) && i < COUNT_OF(live_parameters); i++)
+        if (live_parameters[i].reported)
+            props_set(a, ret, str_c(live_parameters[i].name), shown(ss, str_c(live_parameters[i].name)));
+    for (size_t i = 0; is_live(ss) && i < COUNT_OF(live_reported); i++)
+        props_set(a, ret, str_c(live_reported[i]), shown(ss, str_c(live_reported[i])));
     if (ss->application.n && !props_has(&ss->settings, S("application_name")))
         props_set(a, ret, S("application_name"), ss->application);
     props_set(a, ret, S("session_authorization"), ss->principal.key_id);
@@ -159,6 +186,8 @@ static Status show_setting(Run *r, Rows *rows, Error *err)
         rows_column(rows, "setting", DT_STRING);
         for (size_t i = 0; i < COUNT_OF(parameters); i++)
             pair(rows, str_c(parameters[i].name), shown(r->ss, str_c(parameters[i].name)));
+        for (size_t i = 0; is_live(r->ss) && i < COUNT_OF(live_parameters); i++)
+            pair(rows, str_c(live_parameters[i].name), shown(r->ss, str_c(live_parameters[i].name)));
         return OK;
     }
     if (!p && !props_has(&r->ss->settings, r->st->setting))

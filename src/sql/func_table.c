@@ -433,7 +433,7 @@ static const FuncSpec specs[] = {
     { "pg_get_expr", P_, SC, 2, 3, "xxx", "s", "firn_pg_pg_get_expr($1, $2)", 0, NULL },
     { "pg_get_userbyid", P_, SC, 1, 1, "x", "s", "firn_pg_pg_get_userbyid", 0, NULL },
     { "pg_get_viewdef", P_, SC, 1, 2, "xx", "s", "firn_pg_pg_get_viewdef($1)", 0, NULL },
-    { "pg_get_indexdef", P_, SC, 1, 3, "xxx", "s", "firn_pg_pg_get_indexdef($1)", 0, NULL },
+    { "pg_get_indexdef", P_, SC, 1, 3, "xxx", "s", "firn_pg_pg_get_indexdef($1, $2{0})", 0, NULL },
     { "pg_get_constraintdef", P_, SC, 1, 2, "xx", "s", "firn_pg_pg_get_constraintdef($1)", 0, NULL },
     { "pg_get_functiondef", P_, SC, 1, 1, "x", "s", "firn_pg_pg_get_functiondef", 0, NULL },
     { "pg_get_function_arguments", P_, SC, 1, 1, "x", "s", "firn_pg_pg_get_function_arguments", 0, NULL },
