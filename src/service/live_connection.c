@@ -52,12 +52,22 @@ const ConnType *conn_type_named(Str name)
 
 /* ---- VALIDATE -------------------------------------------------------------------------------------------------------------------------------------- */
 
-/* WITH (VALIDATE [= b]), else the type's default, which a setting turns off for all. */
+/* ALTER SYSTEM SET enable_default_connection_validation = off */
+static bool defaults_are_off(Run *r)
+{
+    Props all = {0};
+
+    realm_settings(r->svc->realm, r->a, &all);
+    Str v = props_get(&all, S("enable_default_connection_validation"), S("on"));
+    return str_ieq(v, S("off")) || str_ieq(v, S("false"));
+}
+
+/* WITH (VALIDATE [= b]), else the type's default, which a setting of the system turns off for all. */
 static Status whether_to_validate(Run *r, const ConnType *t, int *ret, Error *err)
 {
     const LiveOptions *with = &r->st->live->with;
 
-    *ret = t->by_default && !str_ieq(setting_get(r->ss, S("enable_default_connection_validation"), S("on")), S("off"));
+    *ret = t->by_default && !defaults_are_off(r);
     for (size_t i = 0; i < with->n; i++) {
         const LiveOption *o = &with->p[i];
         if (!str_eq(o->name, S("VALIDATE")))

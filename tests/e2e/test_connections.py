@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connections of the SQL door: each rule with its words, secrets by reference, ALTER, VALIDATE, and catalogs that lie, stall or refuse."""
+import base64
 import http.server
 import json
 import socket
@@ -467,6 +468,35 @@ def test_a_good_catalog(db):
     config = [a for a in c.asked if "/v1/config" in a[1]][0]
     assert "warehouse=wh" in config[1] and config[2].get("Authorization", config[2].get("authorization")) == "Bearer tok-0123456789"
     db.execute("DROP CONNECTION rest")
+
+
+@pytest.mark.parametrize("to", ["KAFKA (BROKERS ('127.0.0.1:1', '127.0.0.1:2'), SECURITY PROTOCOL SASL_PLAINTEXT, SASL MECHANISMS PLAIN, SASL USERNAME 'u', SASL PASSWORD SECRET k)",
+                                "POSTGRES (HOST '127.0.0.1', PORT 1, DATABASE 'd', USER 'u', PASSWORD SECRET k)", "POSTGRES (HOST 'no-such-host.invalid', DATABASE 'd', USER 'u')",
+                                "CONFLUENT SCHEMA REGISTRY (URL 'http://127.0.0.1:1', USER 'u', PASSWORD SECRET k)"])
+def test_sources_that_are_not_there(db, to):
+    began = time.monotonic()
+    e = fails(db, f"CREATE CONNECTION dead TO {to}")
+    assert time.monotonic() - began < 45 and e.diag.message_primary and KEY not in str(e)
+    assert rows(db, "SELECT count(*) FROM mz_connections WHERE name = 'dead'") == [(0,)]
+    db.execute(f"CREATE CONNECTION dead TO {to} WITH (VALIDATE = false)")
+    fails(db, "VALIDATE CONNECTION dead")
+    db.execute("ALTER SYSTEM SET enable_default_connection_validation = off")
+    db.execute(f"CREATE CONNECTION dead2 TO {to}")
+    db.execute("ALTER SYSTEM RESET enable_default_connection_validation")
+    db.execute("DROP CONNECTION dead, dead2")
+
+
+def test_a_registry(db):
+    asked = []
+
+    def answer(h, body):
+        asked.append(h.headers.get("authorization"))
+        say(h, 200, []) if asked[-1] else say(h, 401, {"error_code": 40101, "message": "who is it?"})
+    c = Catalog(answer)
+    fails(db, f"CREATE CONNECTION reg TO CONFLUENT SCHEMA REGISTRY (URL '{c.url}')", "who is it?")
+    db.execute(f"CREATE CONNECTION reg TO CONFLUENT SCHEMA REGISTRY (URL '{c.url}', USER 'u', PASSWORD SECRET k)")
+    assert asked[-1] == "Basic " + base64.b64encode(f"u:{KEY}".encode()).decode()
+    db.execute("DROP CONNECTION reg")
 
 
 # ---- secrets stay secret ------------------------------------------------------------------------------------------------------------------------------------
