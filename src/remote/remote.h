@@ -46,7 +46,7 @@ NODISCARD Status remote_namespace_create(RemoteCatalog *c, Str ns, Error *err); 
 typedef struct RemoteTable {
     RemoteCatalog *catalog;
     Str ns, name, metadata_location;  /* ns: levels joined by 0x1F */
-    IceMetadata *meta;                /* in the arena of the call */
+    IceMetadata *meta;                /* all but the store is in the arena of the last call that changed it */
     Str etag;                         /* of the catalog's answer, when it gave one */
     Store *store;                     /* of the table's files, with the credentials that came with it (renewed while it is open); refuses what lies elsewhere.
                                          Owned: remote_table_end */

@@ -19,7 +19,7 @@ typedef struct Client {
     Error err;
 } Client;
 
-static void client_start(Client *e, Arena *a, Str ns)
+static UNUSED void client_start(Client *e, Arena *a, Str ns)
 {
     DuckOptions o = { .memory_limit = S("300MB"), .threads = 2 };
     *e = (Client){ .a = a, .ns = ns };
@@ -27,14 +27,14 @@ static void client_start(Client *e, Arena *a, Str ns)
     assert_ok(duck_connect(e->engine, &e->conn, &e->err), &e->err);
 }
 
-static void end_table(Client *e)
+static UNUSED void end_table(Client *e)
 {
     lake_free(e->l);
     e->l = NULL;
     remote_table_end(&e->t);
 }
 
-static void client_stop(Client *e)
+static UNUSED void client_stop(Client *e)
 {
     duck_disconnect(e->conn);
     duck_close(e->engine);
@@ -42,26 +42,26 @@ static void client_stop(Client *e)
     remote_close(e->remote);
 }
 
-static void open_remote(Client *e, RemoteOptions o)
+static UNUSED void open_remote(Client *e, RemoteOptions o)
 {
     assert_ok(remote_open(&o, &e->remote, &e->err), &e->err);
 }
 
-static IceField column(Arena *a, int32_t id, const char *name, IceTypeKind kind)
+static UNUSED IceField column(Arena *a, int32_t id, const char *name, IceTypeKind kind)
 {
     IceType *t = arena_new(a, IceType);
     t->kind = kind;
     return (IceField){ .id = id, .name = str_c(name), .type = t };
 }
 
-static void use_table(Client *e)
+static UNUSED void use_table(Client *e)
 {
     lake_free(e->l);
     e->l = lake_new(NULL, e->t.store, NULL);
     e->lt = (LakeTable){ .meta = e->t.meta, .relation = { .metadata_location = e->t.metadata_location, .uuid = e->t.meta->uuid } };
 }
 
-static void create_table(Client *e, int partitioned, const char *version)
+static UNUSED void create_table(Client *e, int partitioned, const char *version)
 {
     IceSchema *s = arena_new(e->a, IceSchema);
     IceSpec *spec = arena_new(e->a, IceSpec);
@@ -78,7 +78,7 @@ static void create_table(Client *e, int partitioned, const char *version)
     use_table(e);
 }
 
-static Status commit(Client *e, const IceChange *ch)
+static UNUSED Status commit(Client *e, const IceChange *ch)
 {
     IceUpdates ups = {0};
     IceRequirements rqs = {0};
@@ -90,7 +90,7 @@ static Status commit(Client *e, const IceChange *ch)
     return OK;
 }
 
-static void prepare_insert(Client *e, const char *values, IceChange *ch)
+static UNUSED void prepare_insert(Client *e, const char *values, IceChange *ch)
 {
     LakeWrite w = { .table = &e->lt, .schema = ice_current_schema(e->t.meta) };
     LakeFiles files = {0};
@@ -104,14 +104,14 @@ static void prepare_insert(Client *e, const char *values, IceChange *ch)
         vec_push(e->a, &ch->add_data, files.p[i].file);
 }
 
-static void insert(Client *e, const char *values)
+static UNUSED void insert(Client *e, const char *values)
 {
     IceChange ch;
     prepare_insert(e, values, &ch);
     assert_ok(commit(e, &ch), &e->err);
 }
 
-static LakeRelation scan_of(Client *e, const IceSnapshot *s, int positions)
+static UNUSED LakeRelation scan_of(Client *e, const IceSnapshot *s, int positions)
 {
     LakeScan scan = { .snapshot = s, .schema = ice_current_schema(e->t.meta), .positions = positions };
     LakeRelation rel;
@@ -119,7 +119,7 @@ static LakeRelation scan_of(Client *e, const IceSnapshot *s, int positions)
     return rel;
 }
 
-static void delete_where(Client *e, const char *cond)
+static UNUSED void delete_where(Client *e, const char *cond)
 {
     IceChange ch = { .operation = S("delete"), .base_snapshot = e->t.meta->current_snapshot_id };
     LakeRelation rel = scan_of(e, ice_current_snapshot(e->t.meta), 1);
@@ -131,7 +131,7 @@ static void delete_where(Client *e, const char *cond)
     assert_ok(commit(e, &ch), &e->err);
 }
 
-static Str one_text(Client *e, Str sql)
+static UNUSED Str one_text(Client *e, Str sql)
 {
     Str ret = S("");
     bool has;
@@ -139,15 +139,15 @@ static Str one_text(Client *e, Str sql)
     return ret;
 }
 
-static Str rows_at(Client *e, const IceSnapshot *s)
+static UNUSED Str rows_at(Client *e, const IceSnapshot *s)
 {
     LakeRelation rel = scan_of(e, s, 0);
     return one_text(e, str_fmt(e->a, "SELECT string_agg(id || region, ' ' ORDER BY id) FROM (" STR_FMT ") q", STR_ARG(rel.sql)));
 }
 
-static Str rows_now(Client *e) { return rows_at(e, ice_current_snapshot(e->t.meta)); }
+static UNUSED Str rows_now(Client *e) { return rows_at(e, ice_current_snapshot(e->t.meta)); }
 
-static Str changes_between(Client *e, const IceSnapshot *from, const IceSnapshot *to)
+static UNUSED Str changes_between(Client *e, const IceSnapshot *from, const IceSnapshot *to)
 {
     LakeChanges ch = {0};
     assert_ok(lake_changes(e->l, e->a, e->conn, &e->lt, from, to, ice_current_schema(e->t.meta), &ch, &e->err), &e->err);
@@ -157,7 +157,7 @@ static Str changes_between(Client *e, const IceSnapshot *from, const IceSnapshot
 
 /* ---- a life ------------------------------------------------------------------------------------------------------------------ */
 
-static void life(Client *e, int partitioned, const char *version)
+static UNUSED void life(Client *e, int partitioned, const char *version)
 {
     RemoteNamespaces all = {0};
 

@@ -45,6 +45,8 @@ Status remote_table_poll(RemoteTable *t, Arena *a, int *changed, Error *err)
     }
     TRY(remote_places(a, now.meta, now.metadata_location, &places, err));
     *changed = 1;
+    t->ns = str_dup(a, t->ns);
+    t->name = str_dup(a, t->name);
     t->meta = now.meta;
     t->metadata_location = now.metadata_location;
     t->etag = etag;
@@ -72,6 +74,8 @@ Status remote_table_commit(RemoteTable *t, Arena *a, const IceUpdates *ups, cons
         err->code = E_UNKNOWN;                               /* (1) */
         return error_context(err, "the catalog said that the commit is done, but");
     }
+    t->ns = str_dup(a, t->ns);
+    t->name = str_dup(a, t->name);
     t->meta = now.meta;
     t->metadata_location = now.metadata_location;
     t->etag = (Str){0};
