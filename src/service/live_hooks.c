@@ -2,6 +2,7 @@
 /* live_hooks.c - what each kind of object does when its life changes: one table, a line a kind. */
 #include "live/live.h"
 #include "service/live_connection.h"
+#include "service/live_sink.h"
 #include "service/live_source.h"
 #include "service/live_sql.h"
 
@@ -12,7 +13,7 @@ static const LiveHooks mview = { .pause = live_pause_view, .resume = live_resume
 const LiveHooks *live_hooks(ObjKind k)
 {
     static const LiveHooks *const table[OBJ_KINDS] = {
-        [OBJ_MVIEW] = &mview, [OBJ_CONNECTION] = &connection_hooks, [OBJ_SOURCE] = &source_hooks, [OBJ_TABLE] = &table_hooks,
+        [OBJ_MVIEW] = &mview, [OBJ_CONNECTION] = &connection_hooks, [OBJ_SOURCE] = &source_hooks, [OBJ_SINK] = &sink_hooks, [OBJ_TABLE] = &table_hooks,
     };
     return table[k] ? table[k] : &nothing;
 }

@@ -10,6 +10,7 @@
 #include "live/live.h"
 #include "service/ddl_int.h"
 #include "service/live_connection.h"
+#include "service/live_sink.h"
 #include "service/live_source.h"
 #include "service/live_sql.h"
 #include "catalog/logs.h"
@@ -150,6 +151,7 @@ static Status open_live(Service *s, Arena *a, Error *err)
     LiveSetup o = { .engine = s->engine, .path = str_fmt(a, STR_FMT "/live.db", STR_ARG(s->options.dir)), .keep = keep_live, .ctx = s->objects };
     TRY(live_open(&o, &s->live, err));
     s->sources = live_sources_new(s);
+    s->sinks = live_sinks_new(s);
     return live_start_views(s, err);
 }
 
@@ -228,7 +230,8 @@ void service_close(Service *s)
         return;
     connections_stop(s->connections);
     mz_lag_stop(s->mz_lag);
-    sources_free(s->sources);                         /* their threads use all below: first of all */
+    sinks_free(s->sinks);                             /* their threads use all below: first of all */
+    sources_free(s->sources);
     sched_stop(s->scheduler);
     guard_free(s->guard);
     notices_free(s->notices);
@@ -253,6 +256,8 @@ Status service_reset(Service *s, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
 
+    sinks_free(s->sinks);
+    s->sinks = NULL;
     sources_stop_all(s->sources);
     TRY(cat_reset(s->catalog, err));
     iam_forget(s->access);
@@ -265,5 +270,6 @@ Status service_reset(Service *s, Error *err)
     TRY(logs_reset(s->logs, err));
     TRY(ensure_bucket(s, err));
     TRY(lf_first_start(s->access, s->options.lf_defaults, err));
+    s->sinks = live_sinks_new(s);
     return ensure_default(s, a, err);
 }

@@ -46,7 +46,7 @@ static Sink *sink_new(Sinks *all, const SinkSpec *spec)
     Sink *s = arena_new(a, Sink);
     pthread_condattr_t attr;
 
-    *s = (Sink){ .all = all, .a = a, .want = WANT_RUN, .report = { .id = spec->id } };
+    *s = (Sink){ .all = all, .a = a, .want = spec->paused ? WANT_PAUSE : WANT_RUN, .report = { .id = spec->id } };
     copy_spec(a, spec, &s->spec);
     s->name = str_fmt(a, "sink u%lld", (long long)spec->id);
     pthread_mutex_init(&s->lock, NULL);
@@ -79,7 +79,7 @@ static void wish(Sink *s, Want w)
 /* The relation is another one: what the older one has had up to now comes first. */
 static Status change_relation(Sinks *all, const Sink *s, int64_t from, Note *n, Error *err)
 {
-    if (n->frontier && !s->spec.rebuild && !n->cut_relation) {
+    if (n->frontier && n->rebuilt >= s->spec.rebuild && !n->cut_relation) {
         n->cut_relation = n->relation;
         n->cut_upto = from;
         return OK;

@@ -36,7 +36,8 @@ typedef struct SinkSpec {
     VEC(SinkPartition) partitions;
     VEC(SinkOrder) order;
     Props props;                      /* table properties at creation; "sink.…": the policy of sink_maintain.c */
-    int rebuild;                      /* of this version: the table's rows are replaced by the relation's, once, whatever was there (the explicit repair) */
+    int64_t rebuild;                  /* the version that asked for it, 0: none: the table's rows are replaced by the relation's, once, whatever was there (the explicit repair) */
+    int paused;                       /* begins so: sink_resume lets it go */
     int64_t log_limit;                /* rows of change log kept for it; beyond it pauses visibly. 0: 10,000,000 */
 } SinkSpec;
 

@@ -92,7 +92,7 @@ static Status remember(Sink *s, const IceMetadata *m, const Progress *p, Error *
     return moved ? note_write(s->all->o.live, s->spec.id, &s->note, err) : OK;
 }
 
-bool sink_rebuilds(const Sink *s) { return s->spec.rebuild && s->note.rebuilt != s->spec.version; }
+bool sink_rebuilds(const Sink *s) { return s->note.rebuilt < s->spec.rebuild; }
 
 /* Everything that is there goes, whoever wrote it; unless it has gone already and the answer was lost. */
 static Status rebuilt(Sink *s, const IceMetadata *m, Error *err)
@@ -100,9 +100,9 @@ static Status rebuilt(Sink *s, const IceMetadata *m, Error *err)
     Error ignored;
     Progress p;
 
-    if (progress_read(m, &p, &ignored) != OK || !p.has || p.sink != s->spec.id || p.version != s->spec.version || !intent_of(&s->note, p.frontier))
+    if (progress_read(m, &p, &ignored) != OK || !p.has || p.sink != s->spec.id || p.version < s->spec.rebuild || !intent_of(&s->note, p.frontier))
         return OK;
-    s->note.rebuilt = s->spec.version;
+    s->note.rebuilt = s->spec.rebuild;
     return remember(s, m, &p, err);
 }
 

@@ -202,7 +202,7 @@ static Status landed(Sink *s, const Table *t, const Batch *b, Error *err)
     note_uuid(s, t->remote.meta->uuid);
     n->intents.n = 0;
     if (b->replace) {
-        n->rebuilt = s->spec.version;
+        n->rebuilt = s->spec.rebuild;
         n->gap = 0;
     }
     if (b->finishes_cut || b->replace)

@@ -44,7 +44,7 @@ typedef struct Note {                 /* what this server remembers of a sink, i
     int64_t from;                     /* the relation's changes after this time are not in the table yet */
     int64_t cut_relation, cut_upto;   /* SET FROM: first the changes of this one up to then. 0: none */
     int64_t gap;                      /* changes up to then were lost: the log was given up. 0: none */
-    int64_t rebuilt;                  /* version whose rebuild is done */
+    int64_t rebuilt;                  /* version whose rebuild was done last */
     Str uuid;                         /* of the table */
     VEC(Intent) intents;
 } Note;

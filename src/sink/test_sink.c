@@ -442,7 +442,7 @@ static void test_prefix(void **state UNUSED)
     wait_status(&w, "stalled", "another writer");
     assert_int_equal(fake.commits, commits);
     w.spec.version++;                                 /* the explicit repair */
-    w.spec.rebuild = 1;
+    w.spec.rebuild = w.spec.version;
     sink_stop(w.sinks, SINK);
     start(&w);
     settle(&w);
@@ -558,8 +558,7 @@ static void test_log_limit(void **state UNUSED)
     start(&w);
     wait_status(&w, "stalled", "input compacted past resume upper");
     sink_stop(w.sinks, SINK);
-    w.spec.rebuild = 1;
-    w.spec.version++;
+    w.spec.rebuild = ++w.spec.version;
     start(&w);
     wait_status(&w, "running", NULL);
     settle(&w);
