@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#pragma weak source_postgres
-#pragma weak source_webhooks
-#pragma weak source_iceberg
 static const SourceConnector *const connectors[] = { &source_load_generator, &source_postgres, &source_kafka, &source_webhooks, &source_iceberg };
 
 const SourceConnector *source_connector(Str type)
