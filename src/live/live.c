@@ -104,6 +104,7 @@ void relation_error(Live *l, Relation *r, const Error *why)
 static void register_relation(Live *l, Relation *r)
 {
     pthread_mutex_lock(&l->lock);
+    r->changed = max_i64(l->now, l->clock_end);
     vec_push(l->a, &l->rels, r);
     for (size_t i = l->rels.n - 1; i > 0 && l->rels.p[i - 1]->id > r->id; i--) {
         l->rels.p[i] = l->rels.p[i - 1];
@@ -241,7 +242,7 @@ static void view_columns(Relation *r)
     }
 }
 
-static Status fill_view(Live *l, Relation *r, Error *err)
+static Status fill_view(Live *l, Relation *r, const LiveViewOptions *o, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     Tick t = { .l = l, .a = a, .fill = r };
@@ -249,18 +250,22 @@ static Status fill_view(Live *l, Relation *r, Error *err)
 
     TRY(make_table(l, r, err));
     Status s = tick_run(&t, err);
+    if (o->errors_stay && (s == E_DIVISION || s == E_OVERFLOW || s == E_INVALID)) {
+        relation_error(l, r, err);
+        return OK;
+    }
     if (s != OK)
         (void)!live_exec(l, str_fmt(a, "DROP TABLE " STR_FMT, STR_ARG(live_table(a, r->id))), &ignored);
     return s;
 }
 
-static Status add_view(Live *l, Relation *r, LiveFill fill, Error *err)
+static Status add_view(Live *l, Relation *r, const LiveViewOptions *o, Error *err)
 {
     Relation *kept = live_find(l, r->id);
 
     TRY(find_sources(l, r, err));
     view_columns(r);
-    if (fill == LIVE_KEEP && kept && !kept->view) {   /* it was found in the file as a table; its types are those */
+    if (o->fill == LIVE_KEEP && kept && !kept->view) {   /* it was found in the file as a table; its types are those */
         TRY(own_types(l, r, err));
         r->readers.p = kept->readers.p;
         r->readers.n = kept->readers.n;
@@ -271,20 +276,32 @@ static Status add_view(Live *l, Relation *r, LiveFill fill, Error *err)
     }
     if (kept)
         return FAIL(err, E_EXISTS, "relation %lld exists", (long long)r->id);
-    return fill_view(l, r, err);
+    return fill_view(l, r, o, err);
 }
 
 Status live_view_add(Live *l, int64_t id, Arena *owned, IvmView *view, LiveFill fill, Error *err)
 {
+    LiveViewOptions o = { .fill = fill };
+    return live_view_add_with(l, id, owned, view, &o, err);
+}
+
+Status live_view_add_with(Live *l, int64_t id, Arena *owned, IvmView *view, const LiveViewOptions *o, Error *err)
+{
     Relation *r = relation_new(id);
 
     r->view = view;
+    for (size_t i = 0; i < o->nasserts; i++) {
+        LiveAssert x = { str_dup(r->a, o->asserts[i].engine), str_dup(r->a, o->asserts[i].message) };
+        vec_push(r->a, &r->asserts, x);
+    }
     live_lead(l);
-    Status s = add_view(l, r, fill, err);
+    Status s = add_view(l, r, o, err);
     if (s == OK) {
         r->view_arena = owned;
         register_relation(l, r);
         l->counts.views++;
+        if (ivm_uses_now(view))
+            time_begin(l);
     }
     live_unlead(l);
     if (s != OK)
@@ -491,6 +508,7 @@ void live_close(Live *l)
 
     if (!l)
         return;
+    time_end(l);
     if (l->conn)
         statuses_flush(l);
     if (l->conn)

@@ -34,6 +34,11 @@ NODISCARD Status live_table_create(Live *l, int64_t id, const LiveColumns *cols,
  * computed now, in a tick of their own (creation); without, they are those of the file (start).  The arena goes over to the view on success. */
 typedef enum { LIVE_FILL, LIVE_KEEP } LiveFill;
 NODISCARD Status live_view_add(Live *l, int64_t id, Arena *owned, IvmView *view, LiveFill fill, Error *err);
+/* The same with more to say: columns that must not be NULL (a row with one is the view's error, as in the engine's text of `message`), and what an error of the first rows means:
+ * the view is made all the same, reads say what it is, and it heals like any other. */
+typedef struct LiveAssert { Str engine, message; } LiveAssert;
+typedef struct LiveViewOptions { LiveFill fill; const LiveAssert *asserts; size_t nasserts; int errors_stay; } LiveViewOptions;
+NODISCARD Status live_view_add_with(Live *l, int64_t id, Arena *owned, IvmView *view, const LiveViewOptions *o, Error *err);
 Str live_source_id(Arena *a, int64_t id);                                      /* "live:12" */
 /* Drops relations together; E_CONFLICT when a view that stays reads one of them. */
 NODISCARD Status live_drop(Live *l, const int64_t *ids, size_t n, Error *err);
@@ -46,6 +51,14 @@ NODISCARD Status live_view_resume(Live *l, int64_t id, Error *err);             
 NODISCARD Status live_view_refresh(Live *l, int64_t id, Error *err);            /* computed anew; a paused one stays so */
 /* The engine's text of a relation's rows, for a printer: (SELECT …). With the view's own error when it has one. */
 NODISCARD Status live_relation_sql(Live *l, Arena *a, int64_t id, Str *ret, Error *err);
+/* ---- states of the past (live_history.c) --------------------------------------------------------------------------------------- */
+
+/* Keeps the changes of so many milliseconds; 0: none any more. Survives a restart; live_retain_prune forgets what is older. */
+NODISCARD Status live_retain(Live *l, int64_t id, int64_t ms, Error *err);
+NODISCARD Status live_retain_prune(Live *l, int64_t id, int64_t ms, Error *err);
+/* The text of a relation's rows as of time t; the caller has the lead (live_exclusive) until its query has begun. E_INVALID "Timestamp (t) is not valid for all inputs: …" */
+NODISCARD Status live_state_sql(Live *l, Arena *a, int64_t id, int64_t t, Str *ret, Error *err);
+int64_t live_oldest(Live *l, int64_t id);                                       /* the earliest time of which live_state_sql knows */
 /* Reads of a table, and of the views over it, fail with this from now on: what should come into it comes no more. NULL: it is well again. Not kept over a restart. */
 void live_table_fail(Live *l, int64_t id, const Error *why);
 

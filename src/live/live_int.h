@@ -30,6 +30,8 @@ struct LiveWatch {
 
 typedef struct LogReader { char name[128]; int64_t done, last; } LogReader;      /* last: time of the newest change in the log */
 
+typedef enum { WHOLE_NO, WHOLE_ONCE, WHOLE_ALWAYS } Whole;
+
 typedef struct Relation {
     int64_t id;
     Arena *a;
@@ -39,6 +41,10 @@ typedef struct Relation {
     struct { int64_t *p; size_t n, cap; } sources;
     Error *error;                     /* of a view that is left out; heap; NULL: it is well */
     int paused;                       /* a view that takes no part in ticks */
+    int64_t changed;                  /* no later tick has changed it */
+    VEC(LiveAssert) asserts;          /* columns of a view that must not be NULL */
+    Whole whole;                      /* a view whose delta plan failed where its query does not */
+    int64_t time, time_next;          /* of a view that reads mz_now(): of its rows (0: unknown), and of the tick under way */
     struct { LogReader *p; size_t n, cap; } readers;  /* of its change log */
 } Relation;
 
@@ -75,6 +81,8 @@ struct Live {
     Map views;                        /* temporary views of `conn` by name: their texts, in views_arena */
     Arena *views_arena;
     LiveCounts counts;
+    pthread_t clock;                  /* live_time.c */
+    int clock_runs, closing;
 };
 
 /* What a tick does to one relation: names of engine relations. */
@@ -125,6 +133,10 @@ void tick_forget_views(Live *l);
 bool tick_heard(const Tick *t, const Relation *r);    /* does anybody read what changes in it? */
 /* d->chg becomes a table of that name: what `ins` and `del` amount to. */
 NODISCARD Status tick_difference(Tick *t, Delta *d, Str name, Error *err);
+
+/* live_time.c: while a view reads mz_now(), a tick a second. */
+void time_begin(Live *l);                             /* as the leader; once is enough */
+void time_end(Live *l);
 
 /* live_watch.c */
 bool watch_wants(Live *l, int64_t id);               /* is it watched? */

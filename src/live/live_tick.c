@@ -64,6 +64,7 @@ static Status table_delta(Tick *t, Relation *r, Error *err)
     each_write(t, r->id, &w);
     if (!w.ins.n)
         return OK;
+    r->changed = t->t;
     d.has_deletes = w.del.n > 0;
     d.ins = str_fmt(t->a, "i%lld", (long long)r->id);
     TRY(tick_temp_view(t, d.ins, str_join(t->a, &w.ins, S(" UNION ALL ")), err));
@@ -175,6 +176,32 @@ static void skip_readers(Tick *t)
     }
 }
 
+/* A delta plan may fail where the query does not: the engine refuses it, or an expression meets a row that a filter of the query would have kept from it.
+ * Such a view is computed anew, from now on or just this time. */
+static bool try_whole(const Tick *t, Relation *r, Status s, const Error *why)
+{
+    if (r == t->fill || r == t->refresh || r->error || r->whole || ivm_shape(r->view) == IVM_FULL_ONLY)
+        return false;
+    r->whole = s == E_DIVISION || s == E_OVERFLOW ? WHOLE_ONCE : WHOLE_ALWAYS;
+    log_event(LOG_WARN, "a view's delta plan failed: the view is computed anew", "view", str_fmt(t->a, "%lld", (long long)r->id).p, "error", why->message, NULL);
+    return true;
+}
+
+static void settle_times(Tick *t)
+{
+    for (size_t i = 0; i < t->l->rels.n; i++) {
+        Relation *r = t->l->rels.p[i];
+        if (!r->view)
+            continue;
+        if (r->whole == WHOLE_ONCE || is_skipped(t, r))
+            r->whole = WHOLE_NO;
+        if (r->time_next == t->t && !is_skipped(t, r))
+            r->time = t->t;
+    }
+    if (t->fill)
+        t->fill->time = t->t;
+}
+
 /* Errors of views after a tick: those that failed have one, those that were made anew have none any more. */
 static void settle(Tick *t, const Error *why)
 {
@@ -214,14 +241,17 @@ Status tick_run(Tick *t, Error *err)
     t->t = max_i64(clock_ms(), t->l->now + 1);
     Status s = attempt(t, &failed, err);
     while (s != OK && failed && failed != t->fill && fails_alone(s)) {
-        if (!why.message[0])
-            why = *err;
-        skip(t, failed);
-        skip_readers(t);
+        if (!try_whole(t, failed, s, err)) {
+            if (!why.message[0])
+                why = *err;
+            skip(t, failed);
+            skip_readers(t);
+        }
         s = attempt(t, &failed, err);
     }
     TRY(s);
     settle(t, &why);
+    settle_times(t);
     notes_settle(t);
     count(t, clock_mono_us() - begun);
     watch_publish(t);

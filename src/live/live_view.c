@@ -90,6 +90,15 @@ static Str state_with(Tick *t, const Relation *s, const Delta *d)
                    STR_ARG(cols), STR_ARG(d->ins));
 }
 
+/* mz_now() is one more source. */
+static Status time_state(Tick *t, const Relation *r, IvmChange *changes, Error *err)
+{
+    int64_t old = r->time ? r->time : t->t;
+
+    changes[r->sources.n] = (IvmChange){ .changed = old != t->t, .has_deletes = 1 };
+    return tick_temp_view(t, S("s_now"), str_fmt(t->a, "SELECT CAST(%lld AS BIGINT) AS t_old, CAST(%lld AS BIGINT) AS t_new", (long long)old, (long long)t->t), err);
+}
+
 static Status source_states(Tick *t, const Relation *r, IvmChange *changes, Error *err)
 {
     for (size_t i = 0; i < r->sources.n; i++) {
@@ -101,7 +110,7 @@ static Status source_states(Tick *t, const Relation *r, IvmChange *changes, Erro
         if (d && d->chg.n)
             TRY(tick_temp_view(t, str_fmt(t->a, "s%zu_chg", i), str_fmt(t->a, "SELECT * FROM " STR_FMT, STR_ARG(d->chg)), err));
     }
-    return OK;
+    return ivm_uses_now(r->view) ? time_state(t, r, changes, err) : OK;
 }
 
 /* ---- a view's own delta ---------------------------------------------------------------------------------------------------------- */
@@ -143,6 +152,22 @@ static Status finish(Tick *t, Delta *d, Error *err)
     return OK;
 }
 
+/* ASSERT NOT NULL: of the rows that come. */
+static Status check_asserts(Tick *t, const Relation *r, Str ins, Error *err)
+{
+    for (size_t i = 0; i < r->asserts.n; i++) {
+        int64_t n = 0;
+        bool has;
+        TRY(duck_scalar_i64(t->l->conn, str_fmt(t->a, "SELECT count(*) FROM " STR_FMT " WHERE " STR_FMT " IS NULL", STR_ARG(ins), STR_ARG(sql_ident_str(t->a, r->asserts.p[i].engine))), &n, &has, err));
+        if (!n)
+            continue;
+        RAISE(err, E_INVALID, STR_FMT, STR_ARG(r->asserts.p[i].message));
+        memcpy(err->sqlstate, "23502", 6);
+        return E_INVALID;
+    }
+    return OK;
+}
+
 static Status recompute(Tick *t, Relation *r, Error *err)
 {
     Delta d = { .rel = r, .ins = str_fmt(t->a, "vi%lld", (long long)r->id), .del = str_fmt(t->a, "vx%lld", (long long)r->id) };
@@ -150,6 +175,7 @@ static Status recompute(Tick *t, Relation *r, Error *err)
 
     TRY(ivm_full_sql(t->a, r->view, &sql, err));
     TRY(make(t, d.ins, sql, err));
+    TRY(check_asserts(t, r, d.ins, err));
     TRY(make(t, d.del, str_fmt(t->a, "SELECT rowid AS rid FROM " STR_FMT, STR_ARG(live_table(t->a, r->id))), err));
     return finish(t, &d, err);
 }
@@ -193,9 +219,10 @@ static Status incremental(Tick *t, Relation *r, const IvmChange *changes, Error 
         d.del = str_fmt(t->a, "vx%lld", (long long)r->id);
         TRY(make(t, d.del, str_fmt(t->a, "SELECT __pos AS rid FROM (" STR_FMT ") q", STR_ARG(p->delete_sql)), err));
     }
-    if (!tick_heard(t, r))
+    if (!tick_heard(t, r) && !r->asserts.n)
         return apply_at_once(t, r, p, &d, err);
     TRY(make(t, d.ins, p->insert_sql.n ? p->insert_sql : str_fmt(t->a, "SELECT " STR_FMT " FROM " STR_FMT " WHERE false", STR_ARG(stored_columns(t, r)), STR_ARG(live_table(t->a, r->id))), err));
+    TRY(check_asserts(t, r, d.ins, err));
     return finish(t, &d, err);
 }
 
@@ -224,12 +251,14 @@ Status tick_view(Tick *t, Relation *r, Error *err)
 {
     if (r->paused && r != t->refresh)
         return OK;
-    if (r != t->fill && r != t->refresh && !has_change(t, r))
+    int timed = ivm_uses_now(r->view);
+    if (r != t->fill && r != t->refresh && !timed && !has_change(t, r))
         return OK;
     if (r->error && source_broken(t, r))
         return OK;
-    IvmChange *changes = arena_array(t->a, IvmChange, r->sources.n + 1);
+    IvmChange *changes = arena_array(t->a, IvmChange, r->sources.n + 2);
     TRY(source_states(t, r, changes, err));
-    bool whole = r == t->fill || r == t->refresh || r->error || ivm_shape(r->view) == IVM_FULL_ONLY;
+    r->time_next = r->changed = t->t;
+    bool whole = r == t->fill || r == t->refresh || r->error || r->whole || (timed && !r->time) || ivm_shape(r->view) == IVM_FULL_ONLY;
     return whole ? recompute(t, r, err) : incremental(t, r, changes, err);
 }
