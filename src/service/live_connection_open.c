@@ -122,6 +122,7 @@ static Status open_catalog(Service *s, Arena *a, const Object *o, int64_t aws, i
     (void)!service_lake_url(s, a, CONNECTION_DOORS_MS, &ignored);
     TRY(open_options(s, a, o, aws, &ro, err));
     ro.timeout_ms = timeout_ms;
+    ro.dir = str_fmt(a, STR_FMT "/remote", STR_ARG(s->options.dir));
     return remote_open(&ro, ret, err);
 }
 
