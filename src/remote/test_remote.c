@@ -18,7 +18,7 @@ struct Env {
     Arena *a, *sa;                /* the test's; the server's */
     pthread_mutex_t mu;
     pthread_t thread;
-    int fd, port, stop, n;
+    int fd, port, n;
     Asked asked[ASKED_MAX];
     /* The raw bytes of an answer; p NULL: the connection is cut. */
     Str (*answer)(Env *e, const Asked *q);
@@ -93,10 +93,7 @@ static void serve_one(Env *e, int fd)
 static void *serve(void *ctx)
 {
     Env *e = ctx;
-    while (!e->stop) {
-        int fd = accept(e->fd, NULL, NULL);
-        if (fd < 0 || e->stop)
-            break;
+    for (int fd; (fd = accept(e->fd, NULL, NULL)) >= 0; ) {
         serve_one(e, fd);
         shutdown(fd, SHUT_RDWR);
         close(fd);
@@ -104,7 +101,13 @@ static void *serve(void *ctx)
     return NULL;
 }
 
-static Asked *last(Env *e) { return &e->asked[(e->n - 1) % ASKED_MAX]; }
+static Asked *last(Env *e)
+{
+    pthread_mutex_lock(&e->mu);
+    Asked *q = &e->asked[(e->n - 1) % ASKED_MAX];
+    pthread_mutex_unlock(&e->mu);
+    return q;
+}
 
 /* ---- frame ------------------------------------------------------------------------------------------------------------- */
 
@@ -152,7 +155,6 @@ static int teardown(void **state)
 {
     Env *e = *state;
     remote_close(e->c);
-    e->stop = 1;
     shutdown(e->fd, SHUT_RDWR);
     pthread_join(e->thread, NULL);
     close(e->fd);

@@ -148,13 +148,14 @@ static Status claim(Store *s, Arena *a, const Location *at, const char *key, Cac
 
     pthread_mutex_lock(&c->mu);
     CacheEntry *e = *find(c, key);
+    bool fresh = e && e->state == ENTRY_COMING;              /* fetched while this one waits: as new as can be */
     if (e)
         e->pins++;
     while (e && e->state == ENTRY_COMING)
         pthread_cond_wait(&c->changed, &c->mu);
     pthread_mutex_unlock(&c->mu);
-    Status st = e && e->state == ENTRY_HERE ? s3s_stat(s, a, store_s3_uri(a, at->bucket, at->key), &now, err) : OK;
-    bool good = st == OK && e && e->state == ENTRY_HERE && now.size == e->size && now.etag.n && str_eq(now.etag, str_c(e->etag));
+    Status st = e && e->state == ENTRY_HERE && !fresh ? s3s_stat(s, a, store_s3_uri(a, at->bucket, at->key), &now, err) : OK;
+    bool good = st == OK && e && e->state == ENTRY_HERE && (fresh || (now.size == e->size && now.etag.n && str_eq(now.etag, str_c(e->etag))));
     pthread_mutex_lock(&c->mu);
     if (good)
         e->used_us = clock_mono_us();

@@ -233,7 +233,7 @@ static Status keys(void *ctx, Arena *a, AwsKeys *ret, Error *err)
 {
     Env *e = ctx;
     (void)err;
-    e->asked++;
+    __atomic_fetch_add(&e->asked, 1, __ATOMIC_RELAXED);
     *ret = (AwsKeys){ .access_key = str_fmt(a, "key%d", e->key_number), .secret_key = S("secret"), .session_token = S("token") };
     return OK;
 }
