@@ -51,6 +51,8 @@ typedef struct Topic {
     size_t behind;                        /* partitions that have not come so far */
     int first;                            /* nothing was read before */
     int running;                          /* the status says so */
+    int telling, moved;                   /* the group's offsets are on their way; they are not those of the last commit */
+    Str group;
     int64_t refresh_us, refreshed_us, group_us, probe_us;
 } Topic;
 
@@ -179,7 +181,8 @@ static Status open_topic(Topic *t, Error *err)
     TRY(refresh_interval(t->options, &t->refresh_us, err));
     TRY(kafka_places_read(t->a, source_offsets(t->r, t->a), &t->places, err));
     t->first = !t->places.n;
-    TRY(kafka_open(t->a, json_get(t->options, "connection"), group_of(t->a, spec), &t->k, err));
+    t->group = group_of(t->a, spec);
+    TRY(kafka_open(t->a, json_get(t->options, "connection"), t->group, &t->k, err));
     t->k.topic = str_dup(t->a, json_get_str(t->options, "topic", S("")));
     TRY(kafka_shape(t->a, t->options, out->pinned, &t->shape, err));
     return same_columns(t->shape, out, err);
@@ -525,6 +528,7 @@ static Status commit_batch(Topic *t, Batch *b, Error *err)
     SourceBatch *rows = b->rows;
     b->rows = NULL;                                        /* it is free after the commit, whatever comes of it */
     TRY(source_commit(rows, kafka_places_write(b->a, &t->places), err));
+    t->moved = 1;
     source_received(t->r, b->messages, b->bytes);
     for vec_each(Poison, p, &b->poison)
         source_error(t->r, p->place, p->error);
@@ -534,15 +538,31 @@ static Status commit_batch(Topic *t, Batch *b, Error *err)
 
 /* ---- from time to time ------------------------------------------------------------------------------------------------------------------------------------------------- */
 
-/* For those who watch the lag of consumer groups; an error is of no matter. */
+/* For those who watch the lag of consumer groups; an error is of no matter.  As an administrator would do it: what a consumer commits itself, librdkafka waits for
+ * when it is closed, and that may take as long as the group's coordinator does not answer. */
 static void tell_group(Topic *t)
 {
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)t->places.n);
+    rd_kafka_topic_partition_list_t *list;
+    rd_kafka_AlterConsumerGroupOffsets_t *q;
+    rd_kafka_event_t *done;
 
+    if (!t->k.told)
+        t->k.told = rd_kafka_queue_new(t->k.rk);
+    while ((done = rd_kafka_queue_poll(t->k.told, 0)) != NULL) {
+        rd_kafka_event_destroy(done);
+        t->telling = 0;
+    }
+    if (t->telling || !t->moved)
+        return;
+    list = rd_kafka_topic_partition_list_new((int)t->places.n);
     for vec_each(KafkaPlace, p, &t->places)
         rd_kafka_topic_partition_list_add(list, t->k.topic.p, p->partition)->offset = p->next;
-    (void)!rd_kafka_commit(t->k.rk, list, 1);
+    q = rd_kafka_AlterConsumerGroupOffsets_new(t->group.p, list);
+    rd_kafka_AlterConsumerGroupOffsets(t->k.rk, &q, 1, NULL, t->k.told);
+    rd_kafka_AlterConsumerGroupOffsets_destroy(q);
     rd_kafka_topic_partition_list_destroy(list);
+    t->telling = 1;
+    t->moved = 0;
 }
 
 static void probe(Topic *t)

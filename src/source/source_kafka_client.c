@@ -111,6 +111,9 @@ void kafka_read(Kafka *k)
 /* Without leaving the group in good order: there is no group that balances anything. */
 void kafka_closep(Kafka *k)
 {
+    if (k->told)
+        rd_kafka_queue_destroy(k->told);
+    k->told = NULL;
     if (k->rk)
         rd_kafka_destroy_flags(k->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     k->rk = NULL;

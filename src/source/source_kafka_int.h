@@ -63,7 +63,7 @@ KafkaPlace *kafka_place(KafkaPlaces *p, int32_t partition);               /* NUL
 /* ---- the client (source_kafka_client.c) -------------------------------------------------------------------------------------------------------- */
 
 /* error: the newest that librdkafka said; down: no broker is there; reading: events come with the messages from now on. */
-typedef struct Kafka { rd_kafka_t *rk; Str topic; char error[512]; int down, reading; } Kafka;
+typedef struct Kafka { rd_kafka_t *rk; rd_kafka_queue_t *told; Str topic; char error[512]; int down, reading; } Kafka;      /* told: answers about the group's offsets */
 NODISCARD Status kafka_open(Arena *a, const Json *connection, Str group, Kafka *ret, Error *err);
 void kafka_closep(Kafka *k);
 void kafka_read(Kafka *k);                                /* what comes is taken by rd_kafka_consumer_poll from now on */

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real Kafka broker (KRaft, one node) out of Maven's jars, and a schema registry that speaks Confluent's API."""
+import base64
+import fcntl
+import http.server
+import json
+import pathlib
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import uuid
+
+from conftest import ROOT
+
+JARS = ROOT / "build" / "kafka-jars"
+
+
+def missing():
+    """Why there can be no broker here; None: there can."""
+    if not shutil.which("java"):
+        return "Java is not there"
+    if not (JARS / ".done").exists() and not shutil.which("mvn"):
+        return "Maven is not there, and neither are Kafka's jars"
+    return None
+
+
+def fetch():
+    """The jars, once; several tests may ask at the same time."""
+    if (JARS / ".done").exists():
+        return
+    JARS.parent.mkdir(exist_ok=True)
+    with open(JARS.parent / ".kafka-jars.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (JARS / ".done").exists():
+            subprocess.run(["mvn", "-q", "-B", "-f", str(pathlib.Path(__file__).with_name("kafka-pom.xml")), "dependency:copy-dependencies", f"-DoutputDirectory={JARS}"],
+                           check=True, capture_output=True, timeout=600)
+            (JARS / ".done").touch()
+
+
+def free_ports(n):
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+class Broker:
+    """PLAINTEXT at .plain, SASL_PLAINTEXT (user u, password p) at .sasl. stop, start and kill keep what it holds."""
+    def __init__(self, folder):
+        fetch()
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        plain, sasl, control = free_ports(3)
+        self.plain, self.sasl = f"127.0.0.1:{plain}", f"127.0.0.1:{sasl}"
+        properties = {
+            "process.roles": "broker,controller", "node.id": "1", "controller.quorum.voters": f"1@127.0.0.1:{control}", "controller.listener.names": "CONTROLLER",
+            "listeners": f"PLAINTEXT://{self.plain},SASL://{self.sasl},CONTROLLER://127.0.0.1:{control}", "advertised.listeners": f"PLAINTEXT://{self.plain},SASL://{self.sasl}",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT", "inter.broker.listener.name": "PLAINTEXT",
+            "sasl.enabled.mechanisms": "PLAIN", "listener.name.sasl.plain.sasl.jaas.config": 'org.apache.kafka.common.security.plain.PlainLoginModule required user_u="p";',
+            "log.dirs": str(self.folder / "log"), "offsets.topic.replication.factor": "1", "offsets.topic.num.partitions": "1", "transaction.state.log.replication.factor": "1",
+            "transaction.state.log.min.isr": "1", "transaction.state.log.num.partitions": "1", "group.initial.rebalance.delay.ms": "0", "auto.create.topics.enable": "false",
+            "log.cleaner.dedupe.buffer.size": "4194304", "log.cleaner.backoff.ms": "500", "log.initial.task.delay.ms": "500", "log.retention.check.interval.ms": "1000", "message.max.bytes": "20000000",
+        }
+        self.properties = self.folder / "server.properties"
+        self.properties.write_text("".join(f"{k}={v}\n" for k, v in properties.items()))
+        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        self.java("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self.properties), wait=True)
+        self.process = None
+        self.start()
+
+    def java(self, main, *args, wait=False):
+        command = ["java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", str(JARS) + "/*", main, *args]
+        log = open(self.folder / "broker.log", "ab")
+        if wait:
+            return subprocess.run(command, check=True, stdout=log, stderr=log, timeout=120)
+        return subprocess.Popen(command, stdout=log, stderr=log)
+
+    def start(self):
+        self.process = self.java("kafka.Kafka", str(self.properties))
+        for _ in range(600):
+            try:
+                if self.admin().list_topics(timeout=1):
+                    return
+            except Exception:
+                pass
+            assert self.process.poll() is None, "the broker ended: " + (self.folder / "broker.log").read_text()[-2000:]
+            time.sleep(0.1)
+        raise AssertionError("the broker does not answer")
+
+    def admin(self):
+        from confluent_kafka.admin import AdminClient
+        return AdminClient({"bootstrap.servers": self.plain, "log_level": 0})
+
+    def producer(self, **more):
+        from confluent_kafka import Producer
+        return Producer({"bootstrap.servers": self.plain, "log_level": 0, "linger.ms": 5, "queue.buffering.max.messages": 2000000} | more)
+
+    def topic(self, name, partitions=1, **config):
+        from confluent_kafka.admin import NewTopic
+        admin = self.admin()                               # it must outlive what it is asked
+        for f in admin.create_topics([NewTopic(name, partitions, 1, config={k.replace("_", "."): str(v) for k, v in config.items()})]).values():
+            f.result(30)
+
+    def drop_topic(self, name):
+        admin = self.admin()
+        for f in admin.delete_topics([name]).values():
+            f.result(30)
+
+    def send(self, topic, *values, partition=0, key=None, **more):
+        p = self.producer()
+        for v in values:
+            p.produce(topic, v, key=key, partition=partition, **more)
+        assert p.flush(30) == 0
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(60)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Registry:
+    """Subjects and schemas by Confluent's REST API; with a user, whoever does not name it is refused."""
+    def __init__(self, user=None, password=None):
+        self.schemas, self.subjects, self.down = {}, {}, False
+        expected = user and "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                if outer.down:
+                    return self.answer(503, {"error_code": 50001, "message": "down"})
+                if expected and self.headers.get("Authorization") != expected:
+                    return self.answer(401, {"error_code": 401, "message": "who are you?"})
+                found = outer.lookup(self.path.split("?")[0].strip("/").split("/"))
+                return self.answer(200, found) if found is not None else self.answer(404, {"error_code": 40403, "message": "not found"})
+
+            def answer(self, status, document):
+                body = json.dumps(document).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *args):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def lookup(self, path):
+        if path == ["subjects"]:
+            return sorted(self.subjects)
+        if len(path) == 3 and path[:2] == ["schemas", "ids"]:
+            return self.schemas.get(int(path[2]))
+        if len(path) == 4 and path[0] == "subjects" and path[1] in self.subjects:
+            versions = self.subjects[path[1]]
+            n = len(versions) if path[3] == "latest" else int(path[3])
+            return self.schemas[versions[n - 1]] | {"subject": path[1], "version": n, "id": versions[n - 1]} if 0 < n <= len(versions) else None
+        return None
+
+    def register(self, subject, schema, type="AVRO"):
+        """The schema's id."""
+        n = len(self.schemas) + 1
+        self.schemas[n] = {"schema": schema if isinstance(schema, str) else json.dumps(schema)} | ({} if type == "AVRO" else {"schemaType": type})
+        self.subjects.setdefault(subject, []).append(n)
+        return n
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
