@@ -11,17 +11,15 @@ import time
 import psycopg
 
 import peers
+import sinks
 from report import median, ms
+from sinks import run_sql
 
 BASE, CUSTOMERS, VIEWS, WATCHERS = 1_000_000, 10_000, 200, 500
 
 
 def connect(server):
     return psycopg.connect(server.db.info.dsn, user=server.key, password=server.secret, dbname="materialize", autocommit=True)
-
-
-def run_sql(db, text):
-    return db.execute(text, prepare=False)
 
 
 def load(db, name):
@@ -143,3 +141,6 @@ def run(server, folder, topics, report, rounds):
         idle(server, report)
     if "fanout" in topics:
         fanout(server, report, rounds)
+    if "sink" in topics:
+        with connect(server) as db:
+            sinks.run(db, server, report, rounds)

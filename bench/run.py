@@ -4,7 +4,7 @@
 Data has TPC-H's shape and is made here (tpch.py). Peers run in turn with firn, with as many threads; figures are medians. Only loopback is used.
 FIRN_BENCH_ROWS     items in the data, default 6,000,000
 FIRN_BENCH_ROUNDS   measured rounds, default 3
-FIRN_BENCH_TOPICS   some of: process full scan incremental objects commits tick idle fanout
+FIRN_BENCH_TOPICS   some of: process full scan incremental objects commits tick idle fanout sink
 FIRN_BENCH_LARGE=1  the incremental part again with a base four times as large
 MINIO=/path         the MinIO binary to compare small PUTs with; FIXTURE_REST=uri the Java fixture server for commits"""
 import os
@@ -23,7 +23,7 @@ import tpch
 from report import Report, ms
 from server import Server
 
-LAKE, LIVE = ("full", "scan", "incremental", "objects", "commits"), ("tick", "idle", "fanout")
+LAKE, LIVE = ("full", "scan", "incremental", "objects", "commits"), ("tick", "idle", "fanout", "sink")
 TOPICS = ("process", *LAKE, *LIVE)
 
 
