@@ -10,7 +10,7 @@ const char *const LIVE_OPT_CONNECTION[] = {
     "ACCESS DELEGATION", "ACCESS KEY ID", "ASSUME ROLE ARN", "ASSUME ROLE SESSION NAME", "AVAILABILITY ZONES", "AWS CONNECTION", "AWS PRIVATELINK", "BROKER", "BROKERS", "CATALOG TYPE",
     "CREDENTIAL", "DATABASE", "ENDPOINT", "GCP CONNECTION", "HOST", "OAUTH2 SERVER URL", "PASSWORD", "PORT", "PROGRESS TOPIC", "PROGRESS TOPIC REPLICATION FACTOR", "PROJECT", "PUBLIC KEY 1",
     "PUBLIC KEY 2", "REGION", "REGISTRY", "REGISTRY NAME", "SASL MECHANISMS", "SASL PASSWORD", "SASL USERNAME", "SCOPE", "SECRET ACCESS KEY", "SECURITY PROTOCOL", "SERVICE ACCOUNT KEY",
-    "SERVICE NAME", "SESSION TOKEN", "SSH TUNNEL", "SSL CERTIFICATE", "SSL CERTIFICATE AUTHORITY", "SSL KEY", "SSL MODE", "STORAGE PROVIDER", "URL", "USER", "WAREHOUSE", NULL };
+    "SERVICE NAME", "SESSION TOKEN", "SSH TUNNEL", "SSL CERTIFICATE", "SSL CERTIFICATE AUTHORITY", "SSL KEY", "SSL MODE", "STORAGE PROVIDER", "URL", "USER", "USERNAME", "WAREHOUSE", NULL };
 const char *const LIVE_OPT_VALIDATE[] = { "VALIDATE", NULL };
 const char *const LIVE_OPT_SINK_ICEBERG[] = { "NAMESPACE", "TABLE", NULL };
 const char *const LIVE_OPT_SINK_KAFKA[] = { "COMPRESSION TYPE", "LEGACY IDS", "PARTITION BY", "PROGRESS GROUP ID PREFIX", "TOPIC", "TOPIC CONFIG", "TOPIC PARTITION COUNT",
@@ -89,7 +89,7 @@ static bool option_name(Parser *p, LiveOptionNames known, LiveOption *o)
     const char *name = "";
     size_t n = known_name(p, 0, known, &name);
 
-    *o = (LiveOption){ .name = str_c(name), .position = p_pos(p) };
+    *o = (LiveOption){ .name = str_eq(str_c(name), S("USERNAME")) ? S("USER") : str_c(name), .position = p_pos(p) };      /* the manual has both words */
     if (!n)
         p_syntax(p);
     else
