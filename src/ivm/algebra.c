@@ -562,6 +562,8 @@ Status plan_query(Compiler *c, const Query *q, const Scope *dom, Node **ret, Err
     for vec_each(const Query *, open, &c->stack)
         if (*open == q)
             return refuse(q->position, err, "recursive common table expression");
+    if (q->loop)
+        return refuse(q->loop->position, err, "mutually recursive common table expressions");
     if (q->limit || q->offset)
         TRY(live_only(c, q->limit ? q->limit : q->offset, err, "LIMIT"));
     if (c->ncolumns > IVM_MAX_COLUMNS * 10)

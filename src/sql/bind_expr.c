@@ -96,6 +96,7 @@ static Status bind_compare_all(Bind *b, Expr *e)
 
     for (size_t i = 0; i < e->args.n; i++)
         es[i] = &e->args.p[i];
+    bind_now_compared(b, es, e->args.n);
     TRY(bind_unify_compared(b, es, e->args.n, e->position, &t));
     e->type = ty(DT_BOOL);
     e->nullable = any_nullable(e);

@@ -46,6 +46,7 @@ Status bind_fail(Bind *b, int position, const char *sqlstate, const char *origin
 #define BIND_FAIL(b, position, sqlstate, ...) bind_fail((b), (position), (sqlstate), ORIGIN, __VA_ARGS__)
 
 NODISCARD Status bind_query(Bind *b, Level *outer, Query *q);
+NODISCARD Status bind_loop(Bind *b, Level *outer, Query *q);
 NODISCARD Status bind_select(Bind *b, Level *outer, Query *q);
 NODISCARD Status bind_order(Bind *b, Level *l, Query *q);
 NODISCARD Status bind_limit(Bind *b, Query *q);
@@ -120,6 +121,7 @@ Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to);
 NODISCARD Status bind_coerce(Bind *b, Expr **e, DataType t, const char *what);
 /* All of them to their common type. */
 NODISCARD Status bind_unify(Bind *b, Expr **const *es, size_t n, int position, DataType *ret);
+void bind_now_compared(Bind *b, Expr **const *es, size_t n);
 NODISCARD Status bind_unify_compared(Bind *b, Expr **const *es, size_t n, int position, DataType *ret);
 Str bind_type_name(Bind *b, const DataType *t);
 

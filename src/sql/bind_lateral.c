@@ -146,11 +146,25 @@ static Status unnest_trino(Bind *b, TableRef *t)
     return OK;
 }
 
+/* jsonb_each[_text](object): a row of key and value for each member. */
+static Status json_each(Bind *b, TableRef *t)
+{
+    if (t->args.n != 1)
+        return fail_arg(b, t, "one argument");
+    if (t->ordinality)
+        return fail_arg(b, t, "no WITH ORDINALITY");
+    TRY(bind_coerce(b, &t->args.p[0], ty(DT_JSON), "jsonb_each"));
+    add_column(b, t, S("key"), ty(DT_STRING));
+    add_column(b, t, S("value"), ty(str_ends(t->name.p[0], S("_text")) ? DT_STRING : DT_JSON));
+    return OK;
+}
+
 typedef struct Row { const char *name; int dialects; Status (*bind)(Bind *b, TableRef *t); } Row;
 
 static const Row rows[] = {
     { "range", FD_SPARK, range }, { "unnest", FD_TRINO, unnest_trino }, { "generate_series", FD_BOTH, series }, { "unnest", FD_POSTGRES, explode }, { "explode", FD_SPARK, explode },
     { "posexplode", FD_SPARK, explode }, { "inline", FD_SPARK, inline_ }, { "stack", FD_SPARK, stack }, { "json_tuple", FD_SPARK, json_tuple },
+    { "jsonb_each", FD_POSTGRES, json_each }, { "jsonb_each_text", FD_POSTGRES, json_each }, { "json_each", FD_POSTGRES, json_each }, { "json_each_text", FD_POSTGRES, json_each },
 };
 
 /* A scalar function of the list as a relation of one row. */
@@ -163,9 +177,11 @@ static Status scalar(Bind *b, Level *l, TableRef *t)
     e->args = t->args;
     t->args = (ExprVec){ 0 };
     TRY(bind_function(b, l, &e));
-    if (e->kind == EX_FUNCTION && e->func->class != FN_SCALAR)
+    if (e->kind == EX_FUNCTION && e->func->class != FN_SCALAR && e->func->class != FN_TABLE)
         return BIND_FAIL(b, t->position, "42883", "function " STR_FMT " cannot be used in FROM", STR_ARG(vec_last(&t->name)));
     Str name = str_lower(b->a, vec_last(&t->name));
+    if (str_ends(name, S("_array_elements")) || str_ends(name, S("_array_elements_text")))
+        name = S("value");
     vec_push(b->a, &t->args, e);
     t->name = (StrVec){ 0 };
     vec_push(b->a, &t->name, S("(scalar)"));

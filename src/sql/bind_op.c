@@ -236,7 +236,9 @@ static Status bind_arithmetic(Bind *b, Expr **pe)
 static Status bind_comparison(Bind *b, Expr *e)
 {
     DataType t;
+    Expr **sides[] = { &e->args.p[0], &e->args.p[1] };
 
+    bind_now_compared(b, sides, 2);
     if (!ty_common(b, &e->args.p[0]->type, &e->args.p[1]->type, &t))
         return fail_types(b, e, op_name(e->op));
     if (t.kind == DT_MAP)

@@ -319,7 +319,9 @@ Status bind_query(Bind *b, Level *outer, Query *q)
 
     if (++b->depth > LIMIT_SQL_DEPTH)
         return BIND_FAIL(b, q->position, "54001", "the query is nested more than %d levels deep", LIMIT_SQL_DEPTH);
-    for (size_t i = 0; i < q->ctes.n; i++)
+    if (q->loop)
+        TRY(bind_loop(b, outer, q));
+    for (size_t i = 0; !q->loop && i < q->ctes.n; i++)
         TRY(bind_cte(b, outer, &q->ctes.p[i]));
     TRY(bind_body(b, outer, q));
     b->ctes = saved;

@@ -318,6 +318,30 @@ static bool literal_fits(const Expr *e, const DataType *t)
     return own.scale <= t->scale && own.precision - own.scale <= t->precision - t->scale;
 }
 
+static bool is_now(const Expr *e)
+{
+    while (e->kind == EX_CAST)
+        e = e->args.p[0];
+    return e->kind == EX_FUNCTION && e->func->class != FN_UNBOUND && str_eq(e->func->canonical, S("mz_now"));
+}
+
+/* Points in time beside mz_now() are milliseconds. */
+void bind_now_compared(Bind *b, Expr **const *es, size_t n)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < n && !b->spark && !b->trino; i++)
+        any |= is_now(*es[i]);
+    for (size_t i = 0; any && i < n; i++) {
+        Expr *x = *es[i];
+        if (!ty_is_time(&x->type))
+            continue;
+        if (x->type.kind == DT_DATE)
+            bind_to(b, &x, ty(DT_TIMESTAMP));
+        *es[i] = bx_call(b->a, "epoch_ms", "epoch_ms", ty(DT_INT64), x, NULL);
+    }
+}
+
 /* Compared literals take the type of the columns beside them when they have their value in it: a cast around the column
  * would hide it from the engine's file statistics. */
 Status bind_unify_compared(Bind *b, Expr **const *es, size_t n, int position, DataType *ret)

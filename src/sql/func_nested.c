@@ -137,6 +137,30 @@ static Status explode(FuncArgs *c)
     return func_with(c, "unnest($1)", func_arg(c, 0)->children[0]);
 }
 
+/* generate_series(a, b[, step]) in a select list. */
+static Status series(FuncArgs *c)
+{
+    Expr **both[] = { &c->e->args.p[0], &c->e->args.p[1] };
+    DataType t;
+
+    if (c->l->clause != CL_ITEM || c->l->in_aggregate)
+        return func_fail(c, "a place in FROM or in the select list");
+    TRY(bind_unify(c->b, both, 2, c->e->position, &t));
+    if (ty_is_integer(&t)) {
+        for (size_t i = 0; i < c->e->args.n; i++)
+            TRY(bind_coerce(c->b, &c->e->args.p[i], ty(DT_INT64), "generate_series"));
+        return func_with(c, "unnest(generate_series($1, $2, $3{1}))", t);
+    }
+    if (!ty_is_time(&t) || c->e->args.n < 3)
+        return func_fail(c, "integers, or timestamps and an interval");
+    bind_to(c->b, &c->e->args.p[2], ty(DT_INTERVAL));
+    if (t.kind == DT_DATE)
+        t = ty(DT_TIMESTAMP);
+    bind_to(c->b, both[0], t);
+    bind_to(c->b, both[1], t);
+    return func_with(c, "unnest(generate_series($1, $2, $3))", t);
+}
+
 /* PostgreSQL's information_schema._pg_expandarray(array): a row (x, n) for each element and its place. */
 static Status expandarray(FuncArgs *c)
 {
@@ -162,7 +186,7 @@ static const FuncRow rows[] = {
     { "element_at", FD_BOTH, element_at }, { "map", FD_BOTH, map_ }, { "map_keys", FD_BOTH, map_part },
     { "map_values", FD_BOTH, map_part }, { "transform", FD_BOTH, higher_order }, { "filter", FD_BOTH, higher_order },
     { "array_exists", FD_BOTH, higher_order }, { "forall", FD_BOTH, higher_order }, { "explode", FD_BOTH, explode },
-    { "_pg_expandarray", FD_POSTGRES, expandarray },
+    { "_pg_expandarray", FD_POSTGRES, expandarray }, { "generate_series", FD_POSTGRES, series },
 };
 
 FuncWorker func_nested(Str canonical, int dialect) { return func_row(rows, COUNT_OF(rows), canonical, dialect); }

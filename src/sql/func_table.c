@@ -12,6 +12,7 @@
 #define SC FN_SCALAR
 #define AG FN_AGGREGATE
 #define WI FN_WINDOW
+#define TF FN_TABLE
 
 /* A result that would not fit in memory is refused before it is made: 16 MiB of text, 16 Mi elements. */
 #define TOO_LONG "error('the result of the function would be too large SQLSTATE: 54000')"
@@ -22,6 +23,10 @@
 #define MONTHS "((year($1) - year($2)) * 12 + month($1) - month($2))"
 #define SECONDS_IN_MONTH(x) "((day(" x ") - 1) * 86400 + epoch(" x ") - epoch(CAST(" x " AS DATE)))"
 #define SLICE_FROM "(CASE WHEN $2 < 0 THEN len($1) + $2 + 1 ELSE $2 END)"
+
+#define JSON_ELEMENTS "unnest(CASE WHEN json_type($1) = 'ARRAY' THEN CAST($1 AS JSON[]) END)"
+#define JSON_TEXTS "unnest(CASE WHEN json_type($1) = 'ARRAY' THEN list_transform(CAST($1 AS JSON[]), lambda firn_x: firn_x ->> '$$') END)"
+#define JSON_KEYS "unnest(CASE WHEN json_type($1) = 'OBJECT' THEN json_keys($1) END)"
 
 static const FuncSpec specs[] = {
     /* ---- strings ---- */
@@ -203,6 +208,7 @@ static const FuncSpec specs[] = {
     { "statement_timestamp", P_, SC, 0, 0, "", "!", NULL, FF_VOLATILE, "current_timestamp" },
     { "clock_timestamp", P_, SC, 0, 0, "", "!", NULL, FF_VOLATILE, "current_timestamp" },
     { "localtimestamp", B_, SC, 0, 1, "i", "!", NULL, FF_VOLATILE, NULL },
+    { "mz_now", P_, SC, 0, 0, "", "!", NULL, FF_VOLATILE, NULL },
     { "year", S_, SC, 1, 1, "t", "i", NULL, 0, NULL },
     { "quarter", S_, SC, 1, 1, "t", "i", NULL, 0, NULL },
     { "month", S_, SC, 1, 1, "t", "i", NULL, 0, NULL },
@@ -305,10 +311,12 @@ static const FuncSpec specs[] = {
     { "exists", S_, SC, 2, 2, "ax", "!", NULL, 0, "array_exists" },
     { "any_match", S_, SC, 2, 2, "ax", "!", NULL, 0, "array_exists" },
     { "forall", S_, SC, 2, 2, "ax", "!", NULL, 0, NULL },
-    { "explode", S_, SC, 1, 1, "x", "!", NULL, 0, NULL },
-    { "unnest", P_, SC, 1, 1, "a", "!", NULL, 0, "explode" },
-    { "_pg_expandarray", P_, SC, 1, 1, "a", "!", NULL, 0, NULL },
-    { "generate_subscripts", P_, SC, 2, 2, "ai", "i", "generate_subscripts($1, 1)", 0, NULL },
+    { "explode", S_, TF, 1, 1, "x", "!", NULL, 0, NULL },
+    { "unnest", P_, TF, 1, 1, "a", "!", NULL, 0, "explode" },
+    { "_pg_expandarray", P_, TF, 1, 1, "a", "!", NULL, 0, NULL },
+    { "generate_subscripts", P_, TF, 2, 3, "aib", "i", "unnest(range(1, 1 + CASE WHEN $2 = 1 THEN len($1) ELSE 0 END))", 0, NULL },
+    { "generate_series", P_, TF, 2, 3, "x*", "!", NULL, 0, NULL },
+    { "regexp_split_to_table", P_, TF, 2, 2, "ss", "s", "unnest(string_split_regex($1, $2))", 0, NULL },
 
     /* ---- json ---- */
     { "get_json_object", S_, SC, 2, 2, "ss", "s", "(CASE WHEN json_valid($1) THEN json_extract_string($1, $2) END)", 0, NULL },
@@ -322,6 +330,13 @@ static const FuncSpec specs[] = {
     { "jsonb_build_object", P_, SC, 0, -1, "x*", "j", "json_object($*)", 0, NULL },
     { "json_build_array", P_, SC, 0, -1, "x*", "j", "json_array($*)", 0, NULL },
     { "jsonb_build_array", P_, SC, 0, -1, "x*", "j", "json_array($*)", 0, NULL },
+
+    { "jsonb_array_elements", P_, TF, 1, 1, "j", "j", JSON_ELEMENTS, 0, NULL },
+    { "json_array_elements", P_, TF, 1, 1, "j", "j", JSON_ELEMENTS, 0, NULL },
+    { "jsonb_array_elements_text", P_, TF, 1, 1, "j", "s", JSON_TEXTS, 0, NULL },
+    { "json_array_elements_text", P_, TF, 1, 1, "j", "s", JSON_TEXTS, 0, NULL },
+    { "jsonb_object_keys", P_, TF, 1, 1, "j", "s", JSON_KEYS, 0, NULL },
+    { "json_object_keys", P_, TF, 1, 1, "j", "s", JSON_KEYS, 0, NULL },
 
     /* ---- aggregates ---- */
     { "count", B_, AG, 0, -1, "x*", "l", NULL, 0, NULL },
@@ -502,7 +517,7 @@ static const FuncSpec specs[] = {
     { "inet_server_port", P_, SC, 0, 0, "", "i", "CAST(NULL AS INTEGER)", 0, NULL },
     { "inet_client_addr", P_, SC, 0, 0, "", "s", "CAST(NULL AS VARCHAR)", 0, NULL },
     { "inet_client_port", P_, SC, 0, 0, "", "i", "CAST(NULL AS INTEGER)", 0, NULL },
-    { "string_to_table", P_, SC, 2, 2, "ss", "s", "unnest(string_split($1, $2))", 0, NULL },
+    { "string_to_table", P_, TF, 2, 2, "ss", "s", "unnest(string_split($1, $2))", 0, NULL },
     { "mz_version", P_, SC, 0, 0, "", "s", "firn_pg_version()", 0, NULL },
     { "mz_environment_id", P_, SC, 0, 0, "", "s", "'firn'", 0, NULL },
 };

@@ -17,6 +17,15 @@ static Status now(FuncArgs *c)
     return func_with(c, str_fmt(c->b->a, "(" STR_FMT ")", STR_ARG(instant)).p, ty(DT_TIMESTAMPTZ));
 }
 
+/* Milliseconds.  A statement's own time, or, in what is kept as time goes on, that of the row of s_now (ivm.h). */
+static Status mz_now(FuncArgs *c)
+{
+    Binder *o = c->b->b;
+
+    c->e->nullable = 0;
+    return func_with(c, o->now_has ? str_fmt(c->b->a, "(%lld)", (long long)(o->now_us / 1000)).p : "(SELECT t_new FROM s_now)", ty_decimal(20, 0));
+}
+
 static bool is_seconds(Str f)
 {
     static const char *const names[] = { "second", "s", "sec", "seconds", "secs" };
@@ -272,6 +281,7 @@ static Status timezone_(FuncArgs *c)
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
 static const FuncRow rows[] = {
+    { "mz_now", FD_POSTGRES, mz_now },
     { "trunc", FD_SPARK, trunc_date }, { "to_timestamp", FD_SPARK, to_time }, { "to_char", FD_BOTH, func_unsupported },
     { "current_date", FD_BOTH, now }, { "current_timestamp", FD_BOTH, now }, { "localtimestamp", FD_BOTH, now },
     { "extract", FD_BOTH, extract }, { "date_add", FD_BOTH, date_add }, { "datediff", FD_BOTH, datediff },

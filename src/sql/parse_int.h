@@ -177,6 +177,9 @@ Query *p_query(Parser *p);
 Query *p_query_after(Parser *p, Query *head, int position);   /* the query behind WITH …, whose CTEs are head's */
 Query *p_query_rest(Parser *p, Query *first);                 /* set operations, ORDER BY, LIMIT after a first query in parentheses */
 Select *p_select(Parser *p);                                  /* parse_select.c */
+/* parse_loop.c */
+bool p_loop_here(Parser *p);                                  /* behind WITH */
+void p_loop(Parser *p, Query *q);
 void p_ctes(Parser *p, Query *q);                             /* WITH …, when it stands here */
 TableRef *p_from(Parser *p);                                  /* after FROM: the whole list */
 TableRef *p_table_name(Parser *p);

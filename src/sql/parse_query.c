@@ -57,6 +57,7 @@ Query *p_query_after(Parser *p, Query *head, int at)
         if (q->ctes.n)
             q = wrap(p, q);
         q->ctes = head->ctes;
+        q->loop = head->loop;
     }
     q->position = at;
     q->end = p_last_end(p) + 1;
@@ -113,6 +114,10 @@ void p_ctes(Parser *p, Query *q)
 {
     if (!p_take(p, K_WITH))
         return;
+    if (p_loop_here(p)) {
+        p_loop(p, q);
+        return;
+    }
     int recursive = p_take(p, K_RECURSIVE);
     do
         cte(p, q, recursive);

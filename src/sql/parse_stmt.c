@@ -106,8 +106,10 @@ Stmt *p_query_stmt(Parser *p)
             s = p_insert(p);
             if (s->query && s->query->ctes.n)
                 P_FAIL(p, E_UNSUPPORTED, start, "WITH before and inside of INSERT is not supported");
-            else if (s->query)
+            else if (s->query) {
                 s->query->ctes = head.ctes;
+                s->query->loop = head.loop;
+            }
             return s;
         }
         if (p_is(p, K_UPDATE) || p_is(p, K_DELETE) || p_is(p, K_MERGE))

@@ -210,25 +210,77 @@ static void print_json_tuple(Print *p, const TableRef *t)
     }
 }
 
+/* As a list, whose places are known. */
+static void print_numbered_series(Print *p, const TableRef *t)
+{
+    add(p, "CAST(unnest(");
+    for (int i = 0; i < 2; i++) {
+        sb_add(&p->out, t->name.p[0]);
+        add(p, "(");
+        print_exprs(p, &t->args, 0);
+        add(p, i ? "), 1)" : ")) AS ");
+        if (i)
+            break;
+        print_type(p, &t->columns.p[0].type);
+        add(p, ")");
+        as_column(p, t, 0);
+        add(p, ", generate_subscripts(");
+    }
+    as_column(p, t, 1);
+}
+
 static void print_series(Print *p, const TableRef *t)
 {
     Str name = t->name.p[0];
 
+    if (t->ordinality) {
+        print_numbered_series(p, t);
+        return;
+    }
     add(p, "CAST(");
     sb_add(&p->out, name);
     add(p, " AS ");
     print_type(p, &t->columns.p[0].type);
     add(p, ")");
     as_column(p, t, 0);
-    if (t->ordinality) {
-        add(p, ", row_number() OVER ()");
-        as_column(p, t, 1);
-    }
     add(p, " FROM ");
     sb_add(&p->out, name);
     add(p, "(");
     print_exprs(p, &t->args, 0);
     add(p, ")");
+}
+
+static void print_json_each(Print *p, const TableRef *t)
+{
+    add(p, "key");
+    as_column(p, t, 0);
+    add(p, str_ends(t->name.p[0], S("_text")) ? ", value ->> '$'" : ", value");
+    as_column(p, t, 1);
+    add(p, " FROM json_each(CASE WHEN json_type(");
+    print_expr(p, t->args.p[0]);
+    add(p, ") = 'OBJECT' THEN ");
+    print_expr(p, t->args.p[0]);
+    add(p, " END)");
+}
+
+/* A call as a relation.  The place of a row: that of the element in the list which is spread ("unnest(" list ")"). */
+static void print_one_call(Print *p, const TableRef *t)
+{
+    const Expr *e = t->args.p[0];
+    Str list = e->kind == EX_FUNCTION ? e->func->engine : S("");
+
+    print_expr(p, e);
+    as_column(p, t, 0);
+    if (!t->ordinality)
+        return;
+    if (e->kind == EX_FUNCTION && e->func->class == FN_TABLE) {
+        add(p, ", generate_subscripts(");
+        print_template(p, str_sub(list, 7, list.n - 1), &e->args, e);
+        add(p, ", 1)");
+    } else {
+        add(p, ", CAST(1 AS BIGINT)");
+    }
+    as_column(p, t, 1);
 }
 
 static void print_function(Print *p, const TableRef *t)
@@ -247,8 +299,9 @@ static void print_function(Print *p, const TableRef *t)
     } else if (t->name.n > 1) {
         print_unnest_trino(p, t);
     } else if (str_eq(name, S("(scalar)"))) {
-        print_expr(p, t->args.p[0]);
-        as_column(p, t, 0);
+        print_one_call(p, t);
+    } else if (str_eq(name, S("jsonb_each")) || str_eq(name, S("jsonb_each_text")) || str_eq(name, S("json_each")) || str_eq(name, S("json_each_text"))) {
+        print_json_each(p, t);
     } else {
         print_explode(p, t);
     }

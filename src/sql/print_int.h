@@ -19,6 +19,7 @@ typedef struct Print {
     Error *err;
 } Print;
 
+void print_loop(Print *p, const Query *q);        /* WITH MUTUALLY RECURSIVE … */
 void print_expr(Print *p, const Expr *e);
 void print_exprs(Print *p, const ExprVec *v, size_t from);
 void print_query(Print *p, const Query *q);

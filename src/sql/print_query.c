@@ -162,7 +162,10 @@ void print_query(Print *p, const Query *q)
 
     if (p->status != OK)
         return;
-    print_ctes(p, q);
+    if (q->loop)
+        print_loop(p, q);
+    else
+        print_ctes(p, q);
     if (wrap)
         add(p, "SELECT * FROM (");
     print_body(p, q);

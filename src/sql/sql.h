@@ -173,8 +173,14 @@ typedef enum { SETOP_UNION, SETOP_INTERSECT, SETOP_EXCEPT } SetOp;
 
 typedef struct Cte { Str name; StrVec columns; Query *query; int recursive, position; Str engine; } Cte;   /* engine: its name in engine text, after binding */
 
+/* WITH MUTUALLY RECURSIVE: all CTEs see each other and are computed in turn, from nothing, until none of them changes any more, or `limit` times. */
+typedef enum { LOOP_ERROR_AT, LOOP_RETURN_AT } LoopEnd;
+typedef VEC(DataType) DataTypes;
+typedef struct Loop { int64_t limit; LoopEnd end; VEC(DataTypes) types; int position; } Loop;      /* types: of each CTE's columns */
+
 struct Query {
     VEC(Cte) ctes;
+    Loop *loop;                        /* NULL: plain WITH */
     BodyKind body;
     Select *select;
     SetOp setop;
@@ -305,6 +311,10 @@ int sql_time_digits(const DataType *t);
 /* Rules on a view's definition (glue.md 2.2): three-part names, forbidden clauses, non-deterministic functions, identifiers,
  * the reserved prefix __ivm. On a bound query. E_INVALID with the position of the first offence. */
 NODISCARD Status sql_check_definition(Arena *a, const Query *q, Error *err);
+
+/* A materialized view's query: E_UNSUPPORTED for functions that do not depend on their arguments alone (now(), current_user …); mz_now() may stand in conditions.
+ * On a query that is not bound. */
+NODISCARD Status sql_check_materializable(const Query *q, Error *err);
 
 /* ---- binding ---------------------------------------------------------------------------------------------- */
 
