@@ -293,7 +293,7 @@ static Status begin(Topic *t, int32_t partition, int64_t *from, int64_t *end, Er
 static Status add_all(Topic *t, int partitions, rd_kafka_topic_partition_list_t *list, Error *err)
 {
     for (int32_t i = 0; i < partitions && !source_stopping(t->r); i++) {
-        int64_t from, end;
+        int64_t from = 0, end = 0;
         TRY(begin(t, i, &from, &end, err));
         rd_kafka_topic_partition_list_add(list, t->k.topic.p, i)->offset = from;
         if (t->targets.n == (size_t)i) {
