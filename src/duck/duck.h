@@ -21,7 +21,7 @@ typedef struct DataType DataType;
 struct DataType {
     DataTypeKind kind;
     int precision, scale;                         /* DT_DECIMAL */
-    int length;                                   /* DT_BINARY: Iceberg fixed(L) when > 0; DT_STRING: varchar(n) when > 0 */
+    int length;                                   /* DT_BINARY: Iceberg fixed(L) when > 0; DT_STRING: varchar(n) when > 0; DT_LIST of INT16: 22 marks pg_catalog's int2vector */
     size_t nchildren;                             /* LIST: 1; MAP: key, value; STRUCT: its fields */
     DataType *children;
     Str *names;                                   /* STRUCT */

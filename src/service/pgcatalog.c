@@ -5,7 +5,7 @@
  * that a session sees its own objects by the same views.  Invariant: nothing here depends on a user's text. */
 #include "service/pgcatalog_int.h"
 
-enum { INSTALL_TRIES = 5 };
+enum { INSTALL_TRIES = 5, INT2VECTOR = 22 };
 
 /* ---- columns and names ------------------------------------------------------------------------------------------------ */
 
@@ -25,6 +25,7 @@ static DataType letter_type(char c)
     case 'S': return (DataType){ .kind = DT_LIST, .nchildren = 1, .children = (DataType *)&text };
     case 'O': return (DataType){ .kind = DT_LIST, .nchildren = 1, .children = (DataType *)&oid };
     case 'H': return (DataType){ .kind = DT_LIST, .nchildren = 1, .children = (DataType *)&i16 };
+    case 'V': return (DataType){ .kind = DT_LIST, .nchildren = 1, .children = (DataType *)&i16, .length = INT2VECTOR };
     case 'F': return (DataType){ .kind = DT_LIST, .nchildren = 1, .children = (DataType *)&f32 };
     default: return text;
     }

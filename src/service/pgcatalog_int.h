@@ -6,7 +6,7 @@
 #include "service/pgcatalog.h"
 
 /* `columns` are "name:letter name:letter …": o oid, s text, b boolean, h int2, i int4, l int8, f float4, d float8, t timestamptz;
- * S O H F arrays of those. */
+ * S O H F arrays of those; V int2vector. */
 typedef struct PgcatTable { const char *schema, *name, *columns; } PgcatTable;
 extern const PgcatTable pgcat_tables[];
 size_t pgcat_ntables(void);

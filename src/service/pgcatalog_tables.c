@@ -77,8 +77,8 @@ const PgcatTable pgcat_tables[] = {
       "groname:s grosysid:o grolist:O" },
     { "pg_catalog", "pg_index",
       "indexrelid:o indrelid:o indnatts:h indnkeyatts:h indisunique:b indnullsnotdistinct:b indisprimary:b indisexclusion:b "
-      "indimmediate:b indisclustered:b indisvalid:b indcheckxmin:b indisready:b indislive:b indisreplident:b indkey:H "
-      "indcollation:O indclass:O indoption:H indexprs:s indpred:s" },
+      "indimmediate:b indisclustered:b indisvalid:b indcheckxmin:b indisready:b indislive:b indisreplident:b indkey:V "
+      "indcollation:O indclass:O indoption:V indexprs:s indpred:s" },
     { "pg_catalog", "pg_indexes",
       "schemaname:s tablename:s indexname:s tablespace:s indexdef:s" },
     { "pg_catalog", "pg_inherits",

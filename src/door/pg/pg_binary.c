@@ -157,7 +157,7 @@ static Status elements_out(PgOut *o, const Value *v, const Shape *s, int depth, 
 
 static Status array_out(PgOut *o, const Value *v, int32_t oid, Error *err)
 {
-    int32_t element = pg_element_oid(oid);
+    int32_t element = oid == OID_INT2VECTOR ? OID_INT2 : pg_element_oid(oid);
     Shape s = { 0 };
 
     if (!element)

@@ -39,6 +39,8 @@ static const OidRow *find(int32_t oid)
 
 int32_t pg_type_oid(const DataType *t)
 {
+    if (t->kind == DT_LIST && t->length == OID_INT2VECTOR)     /* a list of the catalog's, marked by its length */
+        return OID_INT2VECTOR;
     while (t->kind == DT_LIST) {                       /* dimensions are not part of an array's type */
         const DataType *e = &t->children[0];
         if (e->kind != DT_LIST)

@@ -151,6 +151,16 @@ void pg_send_columns(PgConn *c, const PgColumns *columns, const int16_t *formats
     pg_out_end(o);
 }
 
+/* int2vector's text: "1 2". */
+static void vector_out(PgOut *o, const Value *v)
+{
+    for (size_t i = 0; i < v->items.n; i++) {
+        if (i)
+            pg_out_u8(o, ' ');
+        pg_text_out(o, &v->items.p[i]);
+    }
+}
+
 static Status send_cells(PgOut *o, const PgColumns *columns, const Value *cells, const int16_t *formats, size_t nformats, Error *err)
 {
     pg_out_i16(o, (int)columns->n);
@@ -163,6 +173,8 @@ static Status send_cells(PgOut *o, const PgColumns *columns, const Value *cells,
         if (pg_format_of(formats, nformats, i) == 1)
             TRY_CTX(pg_binary_out(o, &cells[i], column_oid(&columns->p[i]), err), err, "column \"" STR_FMT "\"",
                     STR_ARG(columns->p[i].name));
+        else if (cells[i].kind == DT_LIST && column_oid(&columns->p[i]) == OID_INT2VECTOR)
+            vector_out(o, &cells[i]);
         else
             pg_text_out(o, &cells[i]);
         pg_out_len_end(o, at);

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""dbt with the adapter for Materialize: a project with a seed, a source, a view, a materialized view with an index, and tests; then once more, and its documentation."""
+import json
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from conftest import Server
+
+DBT = pathlib.Path(sys.executable).parent / "dbt"
+pytestmark = pytest.mark.skipif(not DBT.exists(), reason="dbt is not installed (tests/requirements.txt)")
+
+FILES = {
+    "dbt_project.yml": """
+        name: firn
+        version: '1.0'
+        profile: firn
+        model-paths: [models]
+        seed-paths: [seeds]
+        flags: {send_anonymous_usage_stats: false}
+        """,
+    "seeds/people.csv": "id,name,age\n1,ann,30\n2,bob,41\n3,cyd,\n",
+    "models/counter.sql": """
+        {{ config(materialized='source', cluster='quickstart') }}
+        FROM LOAD GENERATOR COUNTER (TICK INTERVAL '10ms', UP TO 50)
+        """,
+    "models/adults.sql": """
+        {{ config(materialized='view') }}
+        select id, name, age from {{ ref('people') }} where age > 35
+        """,
+    "models/by_age.sql": """
+        {{ config(materialized='materialized_view', cluster='quickstart', indexes=[{'columns': ['age']}]) }}
+        select age, count(*) as n from {{ ref('people') }} group by age
+        """,
+    "models/schema.yml": """
+        version: 2
+        models:
+          - name: by_age
+            description: people by age
+            config: {persist_docs: {relation: true, columns: true}}
+            columns:
+              - name: n
+                description: how many
+                tests: [not_null]
+          - name: adults
+            columns:
+              - name: id
+                tests: [unique, not_null]
+        """,
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    s = Server(tmp_path_factory.mktemp("dbt") / "data")
+    yield s
+    s.stop()
+
+
+@pytest.fixture(scope="module")
+def project(server, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("project")
+    profile = {"firn": {"target": "dev", "outputs": {"dev": {
+        "type": "materialize", "host": "127.0.0.1", "port": server.port, "user": server.key, "password": server.secret, "dbname": "materialize", "schema": "public",
+        "cluster": "quickstart", "sslmode": "disable", "threads": 2}}}}
+    (folder / "profiles.yml").write_text(json.dumps(profile))
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text if name.endswith(".csv") else textwrap.dedent(text))
+    return folder
+
+
+def dbt(project, *args):
+    r = subprocess.run([str(DBT), "--no-use-colors", *args, "--profiles-dir", str(project), "--project-dir", str(project)], capture_output=True, text=True, cwd=project)
+    assert r.returncode == 0, r.stdout[-3000:] + r.stderr[-1000:]
+    return r.stdout
+
+
+def test_debug(project):
+    assert "All checks passed!" in dbt(project, "debug")
+
+
+def test_a_project_twice(server, project):
+    for _ in range(2):
+        assert "PASS=1 " in dbt(project, "seed")
+        assert "PASS=3 " in dbt(project, "run")
+        assert "PASS=3 " in dbt(project, "test")
+        assert sorted(server.sql("SELECT * FROM by_age", "materialize"), key=str) == [(30, 1), (41, 1), (None, 1)]
+        assert server.sql("SELECT name FROM adults", "materialize") == [("bob",)]
+        assert server.sql("SELECT i.name FROM mz_indexes i JOIN mz_objects o ON o.id = i.on_id WHERE o.name = 'by_age'", "materialize")
+
+
+def test_docs(project):
+    dbt(project, "docs", "generate")
+    nodes = json.loads((project / "target" / "catalog.json").read_text())["nodes"]
+    assert nodes["model.firn.by_age"]["metadata"]["type"] == "materialized_view"
+    assert nodes["model.firn.by_age"]["metadata"]["comment"] == "people by age"
+    assert nodes["model.firn.by_age"]["columns"]["n"] == {"type": "bigint", "index": 2, "name": "n", "comment": "how many"}
+    assert nodes["model.firn.counter"]["metadata"]["type"] == "source"
+    assert nodes["seed.firn.people"]["columns"]["age"]["type"] == "integer"
