@@ -102,6 +102,8 @@ Status scan_select(ScanBuild *b, const ScanUnit *const *units, size_t n, Str ext
     return OK;
 }
 
+static bool is_dv(const IceFile *f) { return f->content == CONTENT_POSITION_DELETES && str_eq(f->format, S("PUFFIN")); }
+
 /* ---- units ---------------------------------------------------------------------------------------------------------- */
 
 static Status resolve(ScanBuild *b, const IceFile *f, Str *local, Error *err)
@@ -118,10 +120,33 @@ static Status resolve(ScanBuild *b, const IceFile *f, Str *local, Error *err)
     return store_local_path(b->lake->store, b->a, f->path, local, err);
 }
 
+/* Data and delete files together, side by side where they are elsewhere. */
+static void prefetch(ScanBuild *b, const IceScan *scan, const StrVec *only)
+{
+    StrVec uris = {0};
+    Map seen = map_new(b->a);
+
+    for (size_t i = 0; !b->lake->catalog && i < scan->tasks.n; i++) {
+        const IceTask *t = &scan->tasks.p[i];
+        if (only && !strvec_has(only, t->data->file.path))
+            continue;
+        vec_push(b->a, &uris, t->data->file.path);
+        for (size_t k = 0; k < t->deletes.n; k++) {
+            Str path = t->deletes.p[k]->file.path;
+            if (is_dv(&t->deletes.p[k]->file) || map_has(&seen, path))
+                continue;
+            map_put(&seen, path, &seen);
+            vec_push(b->a, &uris, path);
+        }
+    }
+    store_prefetch(b->lake->store, &uris);
+}
+
 Status scan_units(ScanBuild *b, const IceScan *scan, const StrVec *only, ScanUnits *ret, Error *err)
 {
     StrVec locals = {0};
 
+    prefetch(b, scan, only);
     for (size_t i = 0; i < scan->tasks.n; i++) {
         const IceTask *t = &scan->tasks.p[i];
         if (only && !strvec_has(only, t->data->file.path))
@@ -144,7 +169,6 @@ Status scan_units(ScanBuild *b, const IceScan *scan, const StrVec *only, ScanUni
 
 /* ---- deleted positions ------------------------------------------------------------------------------------------------- */
 
-static bool is_dv(const IceFile *f) { return f->content == CONTENT_POSITION_DELETES && str_eq(f->format, S("PUFFIN")); }
 static bool is_position_file(const IceFile *f) { return f->content == CONTENT_POSITION_DELETES && !is_dv(f); }
 
 /* A delete file that says which data file it is of needs no look at its paths: they are one column of long strings. */

@@ -117,6 +117,8 @@ NODISCARD Status store_read_range(Store *s, Arena *a, Str uri, int64_t offset, i
 NODISCARD Status store_open_fd(Store *s, Arena *a, Str uri, int *fd, ObjectInfo *info, Error *err);
 /* A path that the engine can open: the object's own file (local), or a bounded cache's copy (remote). */
 NODISCARD Status store_local_path(Store *s, Arena *a, Str uri, Str *ret, Error *err);
+/* For those who will ask for the paths of many: remote objects are fetched side by side. What goes wrong shows when it is asked for. */
+void store_prefetch(Store *s, const StrVec *uris);
 /* Puts "a file" in the place of every such path in an error's text: where the store's files lie is nobody's business. */
 void store_hide_paths(const Store *s, char *text);
 NODISCARD Status store_delete(Store *s, Str uri, Error *err);                             /* absent is OK */

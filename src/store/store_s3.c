@@ -50,6 +50,12 @@ void s3s_close(S3Side *t)
     free(t);
 }
 
+void store_prefetch(Store *s, const StrVec *uris)
+{
+    if (s->s3)
+        s3s_prefetch(s, uris);
+}
+
 void store_paths_done(Store *s)
 {
     if (s->s3)

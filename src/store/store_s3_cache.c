@@ -138,6 +138,38 @@ void s3s_unpin(S3Side *t)
     pthread_mutex_unlock(&t->mu);
 }
 
+/* ---- many at once ------------------------------------------------------------------------------------------------- */
+
+typedef struct Fetchers { Store *s; const StrVec *uris; size_t next; int failed; } Fetchers;
+
+static void *fetch_some(void *ctx)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Fetchers *f = ctx;
+    CacheEntry *e;
+    Error ignored;
+
+    for (size_t i; !__atomic_load_n(&f->failed, __ATOMIC_RELAXED) && (i = __atomic_fetch_add(&f->next, 1, __ATOMIC_RELAXED)) < f->uris->n; )
+        if (entry_for(f->s, a, f->uris->p[i], &e, &ignored) != OK)
+            __atomic_store_n(&f->failed, 1, __ATOMIC_RELAXED);           /* said again to whoever asks for it */
+    return NULL;
+}
+
+void s3s_prefetch(Store *s, const StrVec *uris)
+{
+    Fetchers f = { .s = s, .uris = uris };
+    pthread_t threads[S3_FETCHERS];
+    size_t n = 0;
+
+    if (uris->n < 2)
+        return;
+    while (n < S3_FETCHERS - 1 && n + 1 < uris->n && pthread_create(&threads[n], NULL, fetch_some, &f) == 0)
+        n++;
+    fetch_some(&f);
+    while (n)
+        pthread_join(threads[--n], NULL);
+}
+
 /* ---- entries ---------------------------------------------------------------------------------------------------- */
 
 /* One that is there and whose object has not changed, or a new one. While another thread fetches it, this one waits. */

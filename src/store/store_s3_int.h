@@ -18,6 +18,7 @@ enum {
     S3_TIMEOUT_MS    = 30000,
     S3_BODY_TIMEOUT_MS = 60 * 60 * 1000,             /* a body that moves */
     S3_STALL_S       = 30,
+    S3_FETCHERS      = 8,
     S3_REFETCH_TRIES = 4,                            /* an object that is replaced while it is fetched */
 };
 
@@ -85,6 +86,7 @@ NODISCARD Status s3s_adopt(Store *s, Str uri, Str local_path, Arena *a, ObjectIn
 
 NODISCARD Status s3s_local_path(Store *s, Arena *a, Str uri, Str *ret, Error *err);
 NODISCARD Status s3s_open_fd(Store *s, Arena *a, Str uri, int *fd, ObjectInfo *info, Error *err);
+void s3s_prefetch(Store *s, const StrVec *uris);
 void s3s_unpin(S3Side *t);
 Str store_cache_dir(const StoreCache *c);
 Str store_cache_scratch(const StoreCache *c);

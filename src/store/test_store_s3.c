@@ -588,6 +588,28 @@ static void test_cache_together(void **state)
     assert_int_equal(e->gets, 1);
 }
 
+static void test_prefetch(void **state)
+{
+    Env *e = *state;
+    StrVec uris = {0};
+    Str p;
+    for (int i = 0; i < 20; i++) {
+        put_object(e, str_fmt(e->a, "/b/%d", i), str_fmt(e->a, "bytes %d", i));
+        vec_push(e->a, &uris, str_fmt(e->a, "s3://b/%d", i));
+    }
+    store_prefetch(e->s, &uris);
+    assert_int_equal(e->gets, 20);
+    e->requests = 0;
+    for (int i = 0; i < 20; i++) {
+        assert_ok(store_local_path(e->s, e->a, uris.p[i], &p, &e->err), &e->err);
+        assert_str(file_text(e, p), str_fmt(e->a, "bytes %d", i).p);
+    }
+    assert_int_equal(e->requests, 0);
+    vec_push(e->a, &uris, S("s3://b/none"));
+    store_prefetch(e->s, &uris);
+    assert_status(store_local_path(e->s, e->a, S("s3://b/none"), &p, &e->err), E_NOT_FOUND);
+}
+
 static void test_fence(void **state)
 {
     Env *e = *state;
@@ -618,7 +640,7 @@ int main(void)
 #define T(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_objects), T(test_what_is_not_there), T(test_list), T(test_retries), T(test_lies), T(test_conditions), T(test_expired_keys), T(test_parts), T(test_lost_completion),
-        T(test_adopt), T(test_cache), T(test_cache_over_cuts), T(test_cache_together), T(test_fence),
+        T(test_adopt), T(test_cache), T(test_cache_over_cuts), T(test_cache_together), T(test_prefetch), T(test_fence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
