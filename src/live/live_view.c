@@ -70,10 +70,10 @@ Status tick_difference(Tick *t, Delta *d, Str name, Error *err)
     StrBuf parts = sb_new(t->a);
 
     d->chg = name;
-    sb_fmt(&parts, "SELECT " STR_FMT ", 1 AS w FROM " STR_FMT, STR_ARG(cols), STR_ARG(d->ins));
+    sb_fmt(&parts, "SELECT " STR_FMT ", 1 AS __d FROM " STR_FMT, STR_ARG(cols), STR_ARG(d->ins));
     if (d->del.n)
-        sb_fmt(&parts, " UNION ALL SELECT " STR_FMT ", -1 AS w FROM " STR_FMT " WHERE rowid IN (SELECT rid FROM " STR_FMT ")", STR_ARG(cols), STR_ARG(live_table(t->a, d->rel->id)), STR_ARG(d->del));
-    return make(t, name, str_fmt(t->a, "SELECT " STR_FMT ", CAST(sum(w) AS BIGINT) AS __w FROM (" STR_FMT ") q GROUP BY ALL HAVING sum(w) <> 0", STR_ARG(cols), STR_ARG(sb_str(&parts))), err);
+        sb_fmt(&parts, " UNION ALL SELECT " STR_FMT ", -1 AS __d FROM " STR_FMT " WHERE rowid IN (SELECT rid FROM " STR_FMT ")", STR_ARG(cols), STR_ARG(live_table(t->a, d->rel->id)), STR_ARG(d->del));
+    return make(t, name, str_fmt(t->a, "SELECT " STR_FMT ", CAST(sum(__d) AS BIGINT) AS __w FROM (" STR_FMT ") q GROUP BY ALL HAVING sum(__d) <> 0", STR_ARG(cols), STR_ARG(sb_str(&parts))), err);
 }
 
 /* ---- sources ------------------------------------------------------------------------------------------------------------------ */
