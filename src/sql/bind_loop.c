@@ -42,13 +42,20 @@ static Status fit(Bind *b, Cte *c)
             return BIND_FAIL(b, c->position, "42804", "WITH MUTUALLY RECURSIVE query \"" STR_FMT "\" declared column \"" STR_FMT "\" as " STR_FMT ", but its query returns " STR_FMT,
                              STR_ARG(c->name), STR_ARG(want->p[i].name), STR_ARG(bind_type_name(b, &want->p[i].type)), STR_ARG(bind_type_name(b, &q->columns.p[i].type)));
     *inner = *q;
-    Query *cast = inner;
-    bind_cast_query(b, &cast, want);
-    if (cast != inner)
-        *q = *cast;
+    *q = (Query){ .body = BODY_SELECT, .position = inner->position, .end = inner->end, .select = arena_new(b->a, Select) };
+    TableRef *from = arena_new(b->a, TableRef);
+    from->kind = TR_QUERY;
+    from->query = inner;
+    from->engine = bind_new_alias(b);
+    q->select->from = from;
     for (size_t i = 0; i < want->n; i++) {
-        q->columns.p[i].name = want->p[i].name;
-        q->columns.p[i].nullable = 1;
+        vec_push(b->a, &from->columns, inner->columns.p[i]);
+        vec_push(b->a, &q->columns, want->p[i]);
+    }
+    for (size_t i = 0; i < want->n; i++) {
+        Expr *e = bx_column(b->a, from, (int)i);
+        bind_to(b, &e, want->p[i].type);
+        vec_push(b->a, &q->select->items, ((SelectItem){ e, want->p[i].name }));
     }
     return OK;
 }

@@ -318,6 +318,14 @@ static void print_within_group(Print *p, const Expr *e)
 
 static void print_array_agg(Print *p, const Expr *e) { print_named(p, e, "list"); }
 
+/* As a list, which takes an order and a filter; NULL over nothing. */
+static void print_json_agg(Print *p, const Expr *e)
+{
+    add(p, "to_json(");
+    print_named(p, e, "list");
+    add(p, ")");
+}
+
 static void print_entries(Print *p, const Expr *e, const char *what) { print_agg(p, e, &(Agg){ .name = "list", .not_null = e->args.p[0] }, str_c(what)); }
 
 /* Trino's map_agg: the first value of each key; multimap_agg: all of them. The lists of keys and entries are in the same order; work grows
@@ -377,7 +385,7 @@ typedef struct Row { const char *canonical; void (*print)(Print *p, const Expr *
 static const Row rows[] = {
     { "sum", print_sum }, { "try_sum", print_try_sum }, { "avg", print_avg }, { "count", print_count }, { "first", print_first },
     { "last", print_first }, { "any_value", print_first }, { "collect_list", print_collect }, { "collect_set", print_collect },
-    { "array_agg", print_array_agg }, { "map_agg", print_map_agg }, { "multimap_agg", print_map_agg }, { "percentile_cont", print_within_group }, { "percentile_disc", print_within_group },
+    { "array_agg", print_array_agg }, { "json_agg", print_json_agg }, { "jsonb_agg", print_json_agg }, { "map_agg", print_map_agg }, { "multimap_agg", print_map_agg }, { "percentile_cont", print_within_group }, { "percentile_disc", print_within_group },
 };
 
 /* "quantile_disc($1, $2)" to its name and its arguments. */
