@@ -120,10 +120,11 @@ static Status numeric(const DataType *t, Str s, Value *ret, Error *err)
             return FAIL(err, E_OVERFLOW, "numeric value " STR_FMT " has more than %d digits", STR_ARG(str_sub(s, 0, 60)), t->precision);
         v = v * 10 + (c - '0');
     }
-    for (; scale < t->scale; scale++, digits += v != 0)
-        v *= 10;
-    if (digits > t->precision || s.n == (size_t)minus)
+    int places = t->scale - scale;
+    if ((v && digits + places > t->precision) || s.n == (size_t)minus)
         return FAIL(err, E_OVERFLOW, "numeric value " STR_FMT " does not fit %d digits", STR_ARG(str_sub(s, 0, 60)), t->precision);
+    for (; v && places > 0; places--)
+        v *= 10;
     ret->wide = minus ? -v : v;
     return OK;
 }
@@ -350,7 +351,8 @@ static Status array(Arena *a, const DataType *t, Str s, Value *ret, Error *err)
         if (quoted || !str_eq(text, S("NULL")))
             TRY(scalar(a, &t->children[0], text, &v, err));
         vec_push(a, &items, v);
-        if (items.n > PG_ARRAY_MAX || at >= s.n || (s.p[at] != ',' && at != s.n - 1))
+        bool more = at < s.n - 1 && s.p[at] == ',';
+        if (items.n > PG_ARRAY_MAX || (more ? at + 1 == s.n - 1 : at != s.n - 1))
             return bad("array", s, err);
         at++;
     }

@@ -155,7 +155,14 @@ Str source_offsets(const SourceRun *r, Arena *a)
     return note;
 }
 
-void source_status(SourceRun *r, const char *status, Str error, Str hint) { live_status_put(r->owner->o.live, r->id, status, error, hint); }
+/* Its parts are as it is, but for those that are broken. */
+void source_status(SourceRun *r, const char *status, Str error, Str hint)
+{
+    live_status_put(r->owner->o.live, r->id, status, error, hint);
+    for (size_t i = 0; i < r->outputs.n; i++)
+        if (r->outputs.p[i].relation != r->id && !r->broken[i])
+            live_status_put(r->owner->o.live, r->outputs.p[i].relation, status, error, hint);
+}
 
 void source_output_broken(SourceRun *r, size_t output, Str error, Str hint)
 {
@@ -164,6 +171,7 @@ void source_output_broken(SourceRun *r, size_t output, Str error, Str hint)
     RAISE(&err, E_INVALID, "Source error: " STR_FMT, STR_ARG(error));
     if (hint.n)
         error_hint(&err, STR_FMT, STR_ARG(hint));
+    r->broken[output] = 1;
     live_status_put(r->owner->o.live, r->outputs.p[output].relation, "stalled", error, hint);
     live_table_fail(r->owner->o.live, r->outputs.p[output].relation, &err);
 }
@@ -386,6 +394,7 @@ static SourceRun *run_new(Sources *s, int64_t id, const SourceConnector *c, cons
         copy_output(r->a, &outputs->p[i], &o);
         vec_push(r->a, &r->outputs, o);
     }
+    r->broken = arena_array(r->a, int, r->outputs.n + 1);
     pthread_mutex_init(&r->lock, NULL);
     pthread_condattr_init(&mono);
     pthread_condattr_setclock(&mono, CLOCK_MONOTONIC);

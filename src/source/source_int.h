@@ -22,6 +22,7 @@ struct SourceRun {
     Arena *a;                         /* as long as the run: type, outputs */
     Str type;
     SourceOutputs outputs;
+    int *broken;                      /* by output; the thread's */
     SourceSpec spec;                  /* of the attempt under way, in its arena */
     DuckConn *conn;                   /* the thread's */
     pthread_t thread;
