@@ -8,32 +8,33 @@
 
 #include "remote/remote_int.h"
 
-static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, Str *token, int *http, Error *err);
+typedef struct Outcome { Str token; int http; int64_t again_s; } Outcome;      /* http 0: no answer; again_s: Retry-After */
+
+static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, Outcome *out, Error *err);
 static Status authenticate(RemoteCatalog *c, Arena *a, HttpCall *h, AwsKeys *keys, Str *token, Error *err);
-static void pause_before(int try);
+static void pause_before(int try, int64_t again_s);
 
 Status remote_call(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, Error *err)
 {
     int renewed = 0;
 
     for (int i = 1; ; i++) {
-        Str token = {0};
-        int http = 0;
-        Status st = once(c, a, q, body, &token, &http, err);
-        if (st == E_AUTH && http && token.n && !renewed && c->o.credential.n) {        /* (2): refused, so not done */
+        Outcome out = {0};
+        Status st = once(c, a, q, body, &out, err);
+        if (st == E_AUTH && out.http && out.token.n && !renewed && c->o.credential.n) {        /* (2): refused, so not done */
             renewed = 1;
-            remote_token_refused(c, token);
+            remote_token_refused(c, out.token);
             continue;
         }
         if (st == E_UNKNOWN && q->does == DOES_READ)
             st = err->code = E_UNAVAILABLE;
         if (st != E_UNAVAILABLE || q->does != DOES_READ || i >= CALL_TRIES)            /* (1) */
             return st;
-        pause_before(i);
+        pause_before(i, out.again_s);
     }
 }
 
-static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, Str *token, int *http, Error *err)
+static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, Outcome *out, Error *err)
 {
     AwsKeys keys = {0};
     HttpReply r = {0};
@@ -59,14 +60,16 @@ static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, S
         props_set(a, &h.headers, S("content-type"), S("application/json"));
         h.body = json_text(a, q->body);
     }
-    TRY(authenticate(c, a, &h, &keys, token, err));
+    TRY(authenticate(c, a, &h, &keys, &out->token, err));
     Status st = http_call(a, &h, &r, err);
     if (st == E_TIMEOUT && q->does != DOES_READ)
         st = err->code = E_UNKNOWN;
     if (st == E_LIMIT && q->does != DOES_READ)
         st = err->code = E_UNKNOWN;                          /* done, perhaps, and the answer is beyond us */
     TRY(st);
-    *http = r.status;
+    out->http = r.status;
+    if (!str_to_i64(props_get(&r.headers, S("retry-after"), (Str){0}), &out->again_s))
+        out->again_s = 0;
     *body = r.body;
     if (q->etag)
         *q->etag = props_get(&r.headers, S("etag"), (Str){0});
@@ -94,9 +97,10 @@ static Status authenticate(RemoteCatalog *c, Arena *a, HttpCall *h, AwsKeys *key
     return OK;
 }
 
-static void pause_before(int try)
+/* As long as the catalog asks for, within reason. */
+static void pause_before(int try, int64_t again_s)
 {
-    int64_t us = (int64_t)CALL_PAUSE_MS * 1000 << (try - 1);
+    int64_t us = max_i64((int64_t)CALL_PAUSE_MS * 1000 << (try - 1), min_i64(again_s, CALL_AGAIN_MAX_S) * 1000000);
     usleep((useconds_t)(us / 2 + (int64_t)(rand_u64() % (uint64_t)us)));
 }
 

@@ -9,6 +9,7 @@ enum {
     CALL_TIMEOUT_MS   = 30000,
     CALL_TRIES        = 3,                          /* of a request that only reads */
     CALL_PAUSE_MS     = 200,
+    CALL_AGAIN_MAX_S  = 10,                         /* of Retry-After that is heeded */
     SMALL_ANSWER_MAX  = 4 * 1024 * 1024,            /* everything but tables */
     NAMESPACES_MAX    = 100000,
     PAGES_MAX         = 10000,

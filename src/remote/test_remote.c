@@ -494,6 +494,27 @@ static void test_not_found(void **state)
     assert_string_equal(e->err.kind, "NoSuchNamespace");
 }
 
+static Str busy(Env *e, const Asked *q)
+{
+    (void)q;
+    if (e->n == 1)
+        return S("HTTP/1.1 429 X\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+    return http(e, 200, S("{\"namespaces\":[]}"));
+}
+
+static void test_retry_after(void **state)
+{
+    Env *e = *state;
+    RemoteNamespaces all = {0};
+    open_catalog(e, options(e));
+    e->answer = busy;
+    e->n = 0;
+    int64_t began = clock_mono_us();
+    assert_ok(remote_namespaces(e->c, e->a, &all, &e->err), &e->err);
+    assert_int_equal(e->n, 2);
+    assert_true(clock_mono_us() - began >= 500000);
+}
+
 static Str oversized(Env *e, const Asked *q)
 {
     static char big[5 << 20];
@@ -828,7 +849,7 @@ int main(void)
 {
 #define T(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_configuration), T(test_bad_configurations), T(test_endpoint), T(test_tokens), T(test_bearer), T(test_namespaces), T(test_load), T(test_poll), T(test_not_found), T(test_lies),
+        T(test_configuration), T(test_bad_configurations), T(test_endpoint), T(test_tokens), T(test_bearer), T(test_namespaces), T(test_load), T(test_poll), T(test_not_found), T(test_retry_after), T(test_lies),
         T(test_commit_outcomes), T(test_commit_lies), T(test_create_and_drop), T(test_own_keys), T(test_vended), T(test_vended_by_load), T(test_sts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

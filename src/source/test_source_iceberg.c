@@ -5,7 +5,7 @@
 
 enum { ID = 7, RELATION = 20 };
 
-typedef struct World { Env *env; Client *client; Arena *a; DuckEngine *engine; DuckConn *db; Live *live; Sources *sources; SourceOutputs outputs; Str path; Json *options; } World;
+typedef struct World { Env *env; Client *client; Arena *a; DuckEngine *engine; DuckConn *db; Live *live; Sources *sources; SourceOutputs outputs; Str path; Json *options; int bad_line; } World;
 
 static int keep(void *ctx UNUSED, int64_t id UNUSED) { return 1; }
 
@@ -19,6 +19,8 @@ static Status catalog_of(void *ctx, int64_t connection, RemoteCatalog **ret, Err
 {
     World *w = ctx;
     RemoteOptions o = by_oauth(w->env);
+    if (w->bad_line)
+        o.url = w->env->bad_url;
     assert_int_equal(connection, 5);
     return remote_open(&o, ret, err);
 }
@@ -333,9 +335,34 @@ static void test_store_that_fails(void **state)
     close_world(&w);
 }
 
+/* Over a line that loses every fourth answer; what stands at the end is what the table has. */
+static void test_bad_line(void **state)
+{
+    World w;
+    Env *env = *state;
+
+    new_table(env);
+    Client *e = &env->client;
+    insert(e, "(0, 'x')");
+    begin(&w, state, ONE);
+    wait_rows(&w, 0, "0x");
+    close_world(&w);
+    w.bad_line = 1;
+    env->badness = 25;
+    open_world(&w);
+    start(&w);
+    for (int i = 1; i <= 6; i++) {
+        insert(e, str_fmt(e->a, "(%d, 'a'), (%d, 'b')", i, i + 10).p);
+        delete_where(e, str_fmt(e->a, "id = %d", i + 9).p);
+        usleep(400000);
+    }
+    wait_rows(&w, 0, "0x 1a 2a 3a 4a 5a 6a 16b");
+    close_world(&w);
+}
+
 int main(void)
 {
 #define T(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
-    const struct CMUnitTest tests[] = { T(test_changes), T(test_empty_then_rows), T(test_expired), T(test_drift), T(test_made_anew), T(test_several), T(test_store_that_fails) };
+    const struct CMUnitTest tests[] = { T(test_changes), T(test_empty_then_rows), T(test_expired), T(test_drift), T(test_made_anew), T(test_several), T(test_store_that_fails), T(test_bad_line) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ typedef struct Env {
     Map parts;
     FaultKind fault;              /* of the next `left` requests */
     int left, status, uploads, requests, gets, puts, key_number, asked, closed, old_keys, ignore_conditions;
-    Str error_body, last_key;
+    Str error_body, last_key, last_host;
     char dir[64];
 } Env;
 
@@ -186,6 +186,7 @@ static void serve_plain(Env *e, HttpRequest *r, HttpAnswer *ans)
 {
     Str auth = http_header(r, "authorization");
     ptrdiff_t at = str_find(auth, S("Credential="));
+    e->last_host = keep(e, http_header(r, "host"));
     e->last_key = at < 0 ? (Str){0} : keep(e, str_sub(auth, (size_t)at + 11, (size_t)at + 15));
     if (e->old_keys && str_eq(e->last_key, S("key1")))
         fault_answer(r, ans, 400, "ExpiredToken");
@@ -610,6 +611,25 @@ static void test_prefetch(void **state)
     assert_status(store_local_path(e->s, e->a, S("s3://b/none"), &p, &e->err), E_NOT_FOUND);
 }
 
+/* "b.localhost" is this machine. */
+static void test_host_style(void **state)
+{
+    Env *e = *state;
+    Str got;
+    store_close(e->s);
+    e->closed = 0;
+    StoreS3Options o = { .endpoint = str_fmt(e->a, "http://localhost:%d", http_server_port(e->server)), .ctx = e, .keys = keys, .closed = closed, .cache = e->cache, .pause_ms = 1 };
+    assert_ok(store_open_s3(&o, &e->s, &e->err), &e->err);
+    put_object(e, S("/k%20y"), S("bytes"));
+    assert_ok(store_read(e->s, e->a, S("s3://b/k y"), 100, &got, &e->err), &e->err);
+    assert_str(got, "bytes");
+    assert_true(str_starts(e->last_host, S("b.localhost:")));
+    o.endpoint = S("ftp://x");
+    o.closed = NULL;
+    Store *none = NULL;
+    assert_status(store_open_s3(&o, &none, &e->err), E_INVALID);
+}
+
 static void test_fence(void **state)
 {
     Env *e = *state;
@@ -640,7 +660,7 @@ int main(void)
 #define T(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_objects), T(test_what_is_not_there), T(test_list), T(test_retries), T(test_lies), T(test_conditions), T(test_expired_keys), T(test_parts), T(test_lost_completion),
-        T(test_adopt), T(test_cache), T(test_cache_over_cuts), T(test_cache_together), T(test_prefetch), T(test_fence),
+        T(test_adopt), T(test_cache), T(test_cache_over_cuts), T(test_cache_together), T(test_prefetch), T(test_host_style), T(test_fence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,9 @@ typedef struct Env {
     S3Door *s3;
     HttpServer *srv;
     Str url;
+    HttpServer *bad;              /* the same doors, behind a bad line */
+    Str bad_url;
+    int badness;                  /* of 100 requests there */
     Client client;
     int s3_requests, down;        /* down: the next requests to S3 get 503 */
     Error err;
@@ -62,6 +65,35 @@ static void answer(void *ctx, HttpRequest *r, HttpAnswer *ret)
     }
 }
 
+static UNUSED Status half_pull(void *ctx, char *buf, size_t cap, size_t *n, Error *err)
+{
+    int *calls = ctx;
+    (void)cap;
+    if ((*calls)++)
+        return FAIL(err, E_IO, "cut");
+    *n = 1;
+    buf[0] = '{';
+    return OK;
+}
+
+/* Refused, failed, done and cut, or answered by half. */
+static void answer_badly(void *ctx, HttpRequest *r, HttpAnswer *ret)
+{
+    Env *e = ctx;
+    uint64_t dice = rand_u64() % 100, way = rand_u64() % 4;
+    bool bad = dice < (uint64_t)__atomic_load_n(&e->badness, __ATOMIC_RELAXED);
+
+    if (bad && way < 2) {
+        ret->status = way ? 503 : 500;
+        return;
+    }
+    answer(ctx, r, ret);
+    if (!bad)
+        return;
+    file_closep(&ret->fd);
+    *ret = (HttpAnswer){ .status = 200, .fd = -1, .pull = half_pull, .ctx = arena_alloc(r->arena, sizeof(int)), .length = 1000 };
+}
+
 static int set_up(void **state)
 {
     Env *e = calloc(1, sizeof *e);
@@ -82,6 +114,8 @@ static int set_up(void **state)
     e->s3 = s3_door_new(&so);
     assert_ok(http_serve(&ho, answer, e, &e->srv, &e->err), &e->err);
     e->url = str_fmt(e->a, "http://127.0.0.1:%d/iceberg", http_server_port(e->srv));
+    assert_ok(http_serve(&ho, answer_badly, e, &e->bad, &e->err), &e->err);
+    e->bad_url = str_fmt(e->a, "http://127.0.0.1:%d/iceberg", http_server_port(e->bad));
     client_start(&e->client, e->a, S("ns"));
     *state = e;
     return 0;
@@ -94,6 +128,7 @@ static int tear_down(void **state)
     Env *e = *state;
     client_stop(&e->client);
     http_server_stop(e->srv, 1);
+    http_server_stop(e->bad, 1);
     rest_free(e->rest);
     s3_door_free(e->s3);
     access_free(e->x);

@@ -82,6 +82,24 @@ static void test_elsewhere(void **state)
     assert_status(store_read(e->t.store, e->a, outside, 10, &got, &e->err), E_DENIED);
 }
 
+/* A manifest that names what is not the table's. */
+static void test_file_elsewhere(void **state)
+{
+    Env *env = *state;
+    Client *e = &env->client;
+    IceChange ch;
+    LakeRelation rel;
+
+    open_remote(e, by_signature(env));
+    create_table(e, 0, "2");
+    prepare_insert(e, "(1, 'a')", &ch);
+    ch.add_data.p[0].path = S("s3://secrets/x.parquet");
+    assert_ok(commit(e, &ch), &e->err);
+    LakeScan scan = { .snapshot = ice_current_snapshot(e->t.meta), .schema = ice_current_schema(e->t.meta) };
+    assert_status(lake_scan(e->l, e->a, e->conn, &e->lt, &scan, &rel, &e->err), E_DENIED);
+    assert_non_null(strstr(e->err.message, "s3://secrets/x.parquet"));
+}
+
 static void test_large_object(void **state)
 {
     Env *env = *state;
@@ -117,7 +135,7 @@ int main(void)
 {
 #define T(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(test_oauth), T(test_signatures), T(test_vectors), T(test_conflict), T(test_store_that_fails), T(test_elsewhere), T(test_large_object),
+        T(test_oauth), T(test_signatures), T(test_vectors), T(test_conflict), T(test_store_that_fails), T(test_elsewhere), T(test_file_elsewhere), T(test_large_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
