@@ -131,11 +131,49 @@ static void test_large_object(void **state)
     assert_status(store_stat(e->t.store, e->a, uri, &o, &e->err), E_NOT_FOUND);
 }
 
+/* What a commit says of itself is held against the table, looked at over a good line: OK is done, E_UNKNOWN may be, everything else is not. */
+static void test_commits_over_a_bad_line(void **state)
+{
+    Env *env = *state;
+    Client *e = &env->client;
+    RemoteOptions o = by_oauth(env);
+    RemoteCatalog *good = NULL;
+    RemoteTable truth = {0};
+    int unknown = 0, landed = 0, done = 0;
+
+    assert_ok(remote_open(&o, &good, &e->err), &e->err);
+    o.url = env->bad_url;
+    open_remote(e, o);
+    create_table(e, 0, "2");
+    assert_ok(remote_table_load(good, e->a, S("ns"), S("t"), &truth, &e->err), &e->err);
+    env->badness = 60;
+    for (int i = 0; i < 40; i++) {
+        IceUpdates ups = {0};
+        IceRequirements rqs = {0};
+        IceUpdate u = { .kind = UP_SET_PROPERTIES };
+        Str key = str_fmt(e->a, "k%d", i);
+        props_set(e->a, &u.props, key, S("v"));
+        vec_push(e->a, &ups, u);
+        Status st = remote_table_commit(&e->t, e->a, &ups, &rqs, &e->err);
+        assert_ok(remote_table_reload(&truth, e->a, &e->err), &e->err);
+        int there = props_has(&truth.meta->properties, key);
+        if (st != E_UNKNOWN)
+            assert_int_equal(there, st == OK);
+        unknown += st == E_UNKNOWN;
+        landed += st == E_UNKNOWN && there;
+        done += st == OK;
+    }
+    assert_true(done > 0 && unknown > 0 && landed > 0 && landed < unknown);
+    env->badness = 0;
+    remote_table_end(&truth);
+    remote_close(good);
+}
+
 int main(void)
 {
 #define T(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        T(test_oauth), T(test_signatures), T(test_vectors), T(test_conflict), T(test_store_that_fails), T(test_elsewhere), T(test_file_elsewhere), T(test_large_object),
+        T(test_oauth), T(test_signatures), T(test_vectors), T(test_conflict), T(test_store_that_fails), T(test_elsewhere), T(test_file_elsewhere), T(test_large_object), T(test_commits_over_a_bad_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
