@@ -66,7 +66,7 @@ static bool prune(Note *n, const IceMetadata *m)
     size_t k = 0, before = n->intents.n;
 
     for (size_t i = 0; i < n->intents.n; i++)
-        if (n->intents.p[i].base == now)
+        if (n->intents.p[i].base == now || (n->intents.p[i].base == ANY_BASE && n->intents.p[i].upper > n->frontier))
             n->intents.p[k++] = n->intents.p[i];
     n->intents.n = k;
     return k != before;
@@ -80,7 +80,7 @@ void note_uuid(Sink *s, Str uuid)
 
 static Status remember(Sink *s, const IceMetadata *m, const Progress *p, Error *err)
 {
-    bool moved = s->note.frontier != p->frontier || s->note.snapshot != p->snapshot || !str_eq(s->note.uuid, m->uuid);
+    bool moved = s->note.frontier != p->frontier || !str_eq(s->note.uuid, m->uuid);       /* somebody's copy of our progress is no news */
 
     s->note.frontier = p->frontier;
     s->note.from = max_i64(s->note.from, p->frontier - 1);
@@ -88,7 +88,8 @@ static Status remember(Sink *s, const IceMetadata *m, const Progress *p, Error *
     s->note.sequence = p->sequence;
     s->note.version = p->version;
     note_uuid(s, m->uuid);
-    moved |= prune(&s->note, m);
+    if (moved || !s->fresh)                           /* between the tries of a batch its intent stays */
+        moved |= prune(&s->note, m);
     return moved ? note_write(s->all->o.live, s->spec.id, &s->note, err) : OK;
 }
 

@@ -7,7 +7,7 @@
  * the table, and the snapshot it was made on is not current; (3) the log is given back after the commit is known to have landed, never before. */
 #include "sink/sink_int.h"
 
-enum { TRIES = 40, FIRST_WAIT_MS = 20, LONGEST_WAIT_MS = 1000, UNKNOWN_TRIES = 8 };
+enum { TRIES = 100, FIRST_WAIT_MS = 10, CONFLICT_WAIT_MS = 80, LONGEST_WAIT_MS = 1000, UNKNOWN_TRIES = 8 };
 
 typedef struct Attempt { int64_t snapshot, base; StrVec written; } Attempt;
 typedef VEC(Attempt) Attempts;
@@ -36,11 +36,21 @@ static int64_t snapshot_of(const IceUpdates *ups)
     return 0;
 }
 
+/* (1) A second try of the same batch is noted once more, for whatever snapshot it is made on; further ones are no news. */
 static Status note_intent(Sink *s, const Batch *b, const Attempt *at, Error *err)
 {
     Note *n = &s->note;
-    vec_push(s->note_arena, &n->intents, ((Intent){ .snapshot = at->snapshot, .base = at->base, .upper = b->upper }));
-    return note_write(s->all->o.live, s->spec.id, n, err);      /* (1) */
+
+    for (size_t i = 0; i < n->intents.n; i++) {
+        if (n->intents.p[i].upper != b->upper)
+            continue;
+        if (n->intents.p[i].base == at->base || n->intents.p[i].base == ANY_BASE)
+            return OK;
+        n->intents.p[i].base = ANY_BASE;
+        return note_write(s->all->o.live, s->spec.id, n, err);
+    }
+    vec_push(s->note_arena, &n->intents, ((Intent){ .base = at->base, .upper = b->upper }));
+    return note_write(s->all->o.live, s->spec.id, n, err);
 }
 
 static Status send(Sink *s, Table *t, Batch *b, Attempt *at, Error *err)
@@ -112,9 +122,10 @@ static Status look(Sink *s, Table *t, Batch *b, int *landed, Error *err)
     return FAIL(err, E_CANCELLED, "a commit of an earlier start has arrived");
 }
 
-static void wait_ms(Sink *s, int n)
+/* Who lost a race tries again soon: waiting longer makes the next one no easier. */
+static void wait_ms(Sink *s, int n, Status why)
 {
-    int64_t ms = min_i64(LONGEST_WAIT_MS, (int64_t)FIRST_WAIT_MS << (n < 10 ? n : 10));
+    int64_t ms = min_i64(why == E_CONFLICT ? CONFLICT_WAIT_MS : LONGEST_WAIT_MS, (int64_t)FIRST_WAIT_MS << (n < 10 ? n : 10));
     (void)!sink_wait(s, ms / 2 + (int64_t)(rand_u64() % (uint64_t)ms));
 }
 
@@ -136,7 +147,7 @@ static Status look_again(Sink *s, Table *t, Batch *b, int *landed, Error *err)
     Status st = look(s, t, b, landed, err);
 
     for (int n = 0; st != OK && is_unknown(st) && n < UNKNOWN_TRIES && !sink_stopping(s); n++) {
-        wait_ms(s, n + 2);
+        wait_ms(s, n + 2, st);
         st = look(s, t, b, landed, err);
     }
     return st;
@@ -155,10 +166,10 @@ static Status try_all(Sink *s, Table *t, Batch *b, Attempts *all, Error *err)
         if (st == OK)
             return OK;
         count_failure(s, st);
-        if ((st != E_CONFLICT && !is_unknown(st)) || n + 1 >= TRIES || sink_stopping(s))
+        if ((st != E_CONFLICT && !is_unknown(st)) || n + 1 >= (st == E_CONFLICT ? TRIES : UNKNOWN_TRIES) || sink_stopping(s))
             return st;
         Error why = *err;
-        wait_ms(s, n);
+        wait_ms(s, n, st);
         TRY(look_again(s, t, b, &landed, err));
         discard_dead(t, all);
         if (landed)

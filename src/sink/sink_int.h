@@ -37,8 +37,9 @@ typedef struct Progress { int has; int64_t sink, version, frontier, snapshot, se
 NODISCARD Status progress_read(const IceMetadata *m, Progress *ret, Error *err);
 void progress_write(Arena *a, const SinkSpec *s, int64_t frontier, Props *summary);
 
-/* A commit that was sent: it may yet arrive as long as `base` is the table's current snapshot (0: none). */
-typedef struct Intent { int64_t snapshot, base, upper; } Intent;
+/* A commit that was sent: it may yet arrive as long as `base` is the table's current snapshot (0: none). ANY_BASE: several were sent, on one after the other. */
+enum { ANY_BASE = -1 };
+typedef struct Intent { int64_t base, upper; } Intent;
 typedef struct Note {                 /* what this server remembers of a sink, in live.notes */
     int64_t relation, frontier, snapshot, sequence, version;      /* frontier 0: nothing was ever committed */
     int64_t from;                     /* the relation's changes after this time are not in the table yet */

@@ -103,7 +103,6 @@ Str note_text(Arena *a, const Note *n)
     json_set(a, o, "uuid", json_str(a, n->uuid));
     for (size_t i = 0; i < n->intents.n; i++) {
         Json *one = json_object(a);
-        json_set(a, one, "snapshot", json_int(a, n->intents.p[i].snapshot));
         json_set(a, one, "base", json_int(a, n->intents.p[i].base));
         json_set(a, one, "upper", json_int(a, n->intents.p[i].upper));
         json_push(a, intents, one);
@@ -134,7 +133,7 @@ Status note_parse(Arena *a, Str text, Note *ret, Error *err)
     const Json *intents = json_get(o, "intents");
     for (size_t i = 0; i < json_len(intents); i++) {
         const Json *one = json_at(intents, i);
-        vec_push(a, &ret->intents, ((Intent){ json_get_int(one, "snapshot", 0), json_get_int(one, "base", 0), json_get_int(one, "upper", 0) }));
+        vec_push(a, &ret->intents, ((Intent){ json_get_int(one, "base", 0), json_get_int(one, "upper", 0) }));
     }
     return OK;
 }

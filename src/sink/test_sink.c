@@ -242,7 +242,7 @@ static void settle(World *w)
     assert_ok(live_log_sql(w->live, w->a, RELATION, 0, now, &log, &w->err), &w->err);
     int64_t last = 0;
     assert_ok(duck_scalar_i64(w->c, str_fmt(w->a, "SELECT max(__t) FROM " STR_FMT " q", STR_ARG(log)), &last, &has, &w->err), &w->err);
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 6000; i++) {
         SinkReport r = {0};
         if (sink_report(w->sinks, SINK, &r) && r.frontier > last && !r.backlog_rows)
             return;
