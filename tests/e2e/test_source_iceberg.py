@@ -55,6 +55,25 @@ def test_every_type(server, ns, db):
     until(lambda: db.execute("SELECT count(*), count(i) FROM s").fetchone(), (1, 0))
 
 
+def test_nested(server, ns, db):
+    server.sql(f"CREATE TABLE glue_catalog.{ns}.t (id BIGINT, l ARRAY<INT>, m MAP<STRING, INT>, s STRUCT<x: INT, y: STRING>) USING iceberg")
+    server.sql(f"INSERT INTO glue_catalog.{ns}.t VALUES (1, array(1, 2), map('k', 3), named_struct('x', 4, 'y', 'z')), (2, NULL, NULL, NULL)")
+    db.execute(f"CREATE SOURCE s FROM ICEBERG CATALOG CONNECTION lake (NAMESPACE '{ns}', TABLE 't', REFRESH INTERVAL '1s')")
+    until(lambda: db.execute("SELECT id, l[2], m->'k', (s).y FROM s ORDER BY id").fetchall(), [(1, 2, 3, "z"), (2, None, None, None)])
+    server.sql(f"DELETE FROM glue_catalog.{ns}.t WHERE id = 1")
+    until(lambda: db.execute("SELECT count(*) FROM s").fetchone()[0], 1)
+
+
+def test_several_tables(server, ns, db):
+    for t in ("a", "b"):
+        server.sql(f"CREATE TABLE glue_catalog.{ns}.{t} (id BIGINT) USING iceberg")
+        server.sql(f"INSERT INTO glue_catalog.{ns}.{t} VALUES (1)")
+    db.execute(f"CREATE SOURCE both_of FROM ICEBERG CATALOG CONNECTION lake (NAMESPACE '{ns}', REFRESH INTERVAL '1s') FOR TABLES (a, {ns}.b AS other)")
+    until(lambda: db.execute("SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM other)").fetchone(), (1, 1))
+    server.sql(f"INSERT INTO glue_catalog.{ns}.b VALUES (2)")
+    until(lambda: db.execute("SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM other)").fetchone(), (1, 2))
+
+
 def test_drift_is_said(server, ns, db):
     server.sql(f"CREATE TABLE glue_catalog.{ns}.t (id BIGINT, name STRING) USING iceberg")
     server.sql(f"INSERT INTO glue_catalog.{ns}.t VALUES (1, 'a')")
