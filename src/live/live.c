@@ -104,7 +104,7 @@ void relation_error(Live *l, Relation *r, const Error *why)
 static void register_relation(Live *l, Relation *r)
 {
     pthread_mutex_lock(&l->lock);
-    r->changed = max_i64(l->now, l->clock_end);
+    r->changed = l->now;
     vec_push(l->a, &l->rels, r);
     for (size_t i = l->rels.n - 1; i > 0 && l->rels.p[i - 1]->id > r->id; i--) {
         l->rels.p[i] = l->rels.p[i - 1];
@@ -440,7 +440,7 @@ static Status read_clock(Live *l, Error *err)
 
     TRY(live_exec(l, S("CREATE TABLE IF NOT EXISTS live.clock (clock_end BIGINT); CREATE TABLE IF NOT EXISTS live.readers (id BIGINT, reader VARCHAR, done BIGINT)"), err));
     TRY(duck_scalar_i64(l->conn, S("SELECT max(clock_end) FROM live.clock"), &l->clock_end, &has, err));
-    l->now = has ? l->clock_end : 0;                  /* (2) */
+    l->now = has ? l->clock_end : clock_ms();         /* (2) */
     return OK;
 }
 
@@ -502,6 +502,16 @@ Status live_open(const LiveSetup *o, Live **ret, Error *err)
     return OK;
 }
 
+/* What was reserved and not used is given back: the next start begins where this one ends. */
+static void give_clock_back(Live *l)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Error ignored;
+
+    if (l->clock_end > l->now)
+        (void)!live_together(l, str_fmt(a, "DELETE FROM live.clock; INSERT INTO live.clock VALUES (%lld)", (long long)l->now), &ignored);
+}
+
 void live_close(Live *l)
 {
     Error ignored;
@@ -509,8 +519,10 @@ void live_close(Live *l)
     if (!l)
         return;
     time_end(l);
-    if (l->conn)
+    if (l->conn) {
         statuses_flush(l);
+        give_clock_back(l);
+    }
     if (l->conn)
         (void)!live_exec(l, S("DETACH live; DETACH stage"), &ignored);      /* writes the log into the file */
     duck_disconnect(l->conn);

@@ -58,11 +58,10 @@ void live_view_pause(Live *l, int64_t id, const Error *why)
 {
     live_lead(l);
     Relation *r = live_find(l, id);
-    if (r && r->view) {
+    if (r && r->view && (why || r->paused))               /* one that is told of no reason any more has none */
+        relation_error(l, r, why);
+    if (r && r->view)
         r->paused = 1;
-        if (why)
-            relation_error(l, r, why);
-    }
     live_unlead(l);
 }
 

@@ -12,7 +12,7 @@ enum {
     WATCH_CHANGES_MAX = 1000000,      /* changes that wait for one slow reader */
     RELATIONS_MAX = 100000,
     RELATION_READERS_MAX = 1000,      /* views that one table's failure reaches */
-    CLOCK_RESERVE_MS = 60000,         /* how far ahead the clock's end is written */
+    CLOCK_RESERVE_MS = 10000,         /* how far ahead the clock's end is written */
     NOTE_KEY_MAX = 256,
     NOTE_VALUE_MAX = 1024 * 1024,
 };
@@ -22,6 +22,7 @@ typedef struct Chunk { int64_t t; Arena *a; size_t rows, cols; Value *cells; int
 struct LiveWatch {
     Live *l;
     int64_t id, start, progress;
+    pthread_cond_t heard;             /* its own: a tick wakes those alone who get something */
     struct { Chunk **p; size_t n, cap; } chunks;      /* oldest first; heap */
     size_t at, waiting;               /* row of the first chunk; changes that wait */
     int dropped, overflowed, woken;

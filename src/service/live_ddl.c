@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_ddl.c - internal tables, views and continuous materialized views made and dropped.
+/* live_ddl.c - internal tables and views made (materialized ones: live_mview.c).
  *
  * Order: the relation is made in live/, then its name in the catalog; dropping goes the other way.  So a crash between leaves at most rows without a name, which the next
  * start removes. */
@@ -67,13 +67,23 @@ static Status make_table(Run *r, Object *o, Error *err)
     }
     TRY(live_table_create(r->svc->live, o->id, &cols, err));
     Status s = live_store(r, o, 1, LIVE_CREATED, err);
+    int64_t retain = json_get_int(o->detail, "retain-ms", 0);
+    if (s == OK && retain)
+        s = live_retain(r->svc->live, o->id, retain, err);
     if (s != OK)
         (void)!live_drop(r->svc->live, &o->id, 1, &ignored);
     return s;
 }
 
+static Str table_text(Run *r, const Object *o)
+{
+    Stmt st = *r->st;
+    st.name = live_parts(r->a, o);
+    return r->st->live && r->st->live->with.n ? sql_live_text(r->a, &st, LIVE_TEXT_WHOLE) : (Str){0};      /* without options it is made from the columns */
+}
+
 /* Where the statement's name is made; *live 0: it is one of the lake. */
-static Status place(Run *r, ObjKind kind, LivePlace *p, LiveDone *ret, Error *err)
+Status live_place_or_lake(Run *r, ObjKind kind, LivePlace *p, LiveDone *ret, Error *err)
 {
     LiveName n;
 
@@ -88,7 +98,7 @@ Status live_create_table(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
 {
     LivePlace p = {0};
 
-    TRY(place(r, OBJ_KINDS, &p, ret, err));
+    TRY(live_place_or_lake(r, OBJ_KINDS, &p, ret, err));
     if (!ret->done || p.done)
         return OK;
     if (r->st->query || r->st->target.n)
@@ -98,12 +108,14 @@ Status live_create_table(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
     TRY(columns_of_defs(r, &o.columns, err));
     if (!o.columns.n)
         return FAIL(err, E_UNSUPPORTED, "a table has at least one column");
+    TRY(live_read_options(r, &o, err));
+    o.create_sql = table_text(r, &o);
     return make_table(r, &o, err);
 }
 
 /* ---- views --------------------------------------------------------------------------------------------------------------------- */
 
-static Status name_columns(Run *r, const Query *q, ObjColumns *ret, Error *err)
+Status live_name_columns(Run *r, const Query *q, ObjColumns *ret, Error *err)
 {
     const StrVec *names = &r->st->column_names;
 
@@ -122,7 +134,7 @@ static Status name_columns(Run *r, const Query *q, ObjColumns *ret, Error *err)
     return OK;
 }
 
-static Status check_unused(Run *r, const Object *o, Error *err)
+Status live_check_unused(Run *r, const Object *o, Error *err)
 {
     ObjectVec one = {0};
     vec_push(r->a, &one, *o);
@@ -135,14 +147,14 @@ static Status bind_columns(Run *r, Object *o, Error *err)
 
     run_binder(r, &b);
     TRY(sql_bind_query(r->a, &b, r->st->query, err));
-    return name_columns(r, r->st->query, &o->columns, err);
+    return live_name_columns(r, r->st->query, &o->columns, err);
 }
 
 Status live_create_view(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
 {
     LivePlace p = {0};
 
-    TRY(place(r, OBJ_VIEW, &p, ret, err));
+    TRY(live_place_or_lake(r, OBJ_VIEW, &p, ret, err));
     if (!ret->done || p.done)
         return OK;
     Object o = live_object(r, OBJ_VIEW, &p.name);
@@ -151,138 +163,8 @@ Status live_create_view(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
     o.uses.n = 0;
     TRY(live_settle_names(r, r->st->query_text, &o.definition, &o, err));
     if (p.taken) {
-        TRY(check_unused(r, &p.there, err));
+        TRY(live_check_unused(r, &p.there, err));
         o.id = p.there.id;
     }
     return live_store(r, &o, 1, LIVE_CREATED, err);
-}
-
-/* Bound in an arena of the view's own: the compiled view points into it. */
-Status live_compile(Run *r, Arena *own, Str definition, Query **q, IvmView **ret, Error *err)
-{
-    Binder b;
-
-    TRY(sql_parse_query(own, DIALECT_POSTGRES, str_dup(own, definition), q, err));
-    run_binder(r, &b);
-    b.text = str_dup(own, definition);
-    b.now_has = 0;                                        /* a view's result does not depend on when it was made */
-    TRY(sql_bind_query(own, &b, *q, err));
-    return ivm_compile_for(own, *q, IVM_LIVE, ret, err);
-}
-
-static Status make_mv(Run *r, Object *o, const LivePlace *p, Arena *own, IvmView *v, Error *err)
-{
-    ObjectVec old = {0};
-    Error ignored;
-
-    Status s = live_view_add(r->svc->live, o->id, own, v, LIVE_FILL, err);
-    if (s != OK) {
-        arena_destroy(own);
-        return s;
-    }
-    if (p->taken)
-        vec_push(r->a, &old, p->there);
-    s = p->taken ? live_replace(r, &old, o, 1, err) : live_store(r, o, 1, LIVE_CREATED, err);
-    if (s != OK)
-        (void)!live_drop(r->svc->live, &o->id, 1, &ignored);
-    return s;
-}
-
-static Status plan_mv(Run *r, Object *o, Arena *own, IvmView **v, Error *err)
-{
-    Query *q;
-
-    TRY(live_settle_names(r, r->st->query_text, &o->definition, o, err));
-    TRY(live_compile(r, own, o->definition, &q, v, err));
-    return name_columns(r, q, &o->columns, err);
-}
-
-Status live_create_mv(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
-{
-    LivePlace p = {0};
-    RealmCluster cluster = {0};
-    IvmView *v;
-
-    TRY(place(r, OBJ_MVIEW, &p, ret, err));
-    if (!ret->done || p.done)
-        return OK;
-    if (p.taken)
-        TRY(check_unused(r, &p.there, err));
-    TRY(live_need_cluster(r, r->st->live ? &r->st->live->cluster : &(StrVec){0}, &cluster, err));
-    Object o = live_object(r, OBJ_MVIEW, &p.name);
-    o.comment = r->st->comment;
-    o.cluster = cluster.id;
-    Arena *own = arena_create();
-    Status s = plan_mv(r, &o, own, &v, err);
-    if (s != OK) {
-        arena_destroy(own);
-        return s;
-    }
-    if (ivm_shape(v) == IVM_FULL_ONLY)
-        session_note(r->ss, "NOTICE", "00000", "the view is computed anew at each change: %s", str_z(r->a, ivm_reason(v)));
-    return make_mv(r, &o, &p, own, v, err);
-}
-
-/* ---- starting ------------------------------------------------------------------------------------------------------------------------ */
-
-static Status start_view(Session *ss, DuckConn *c, const Object *o, Error *err)
-{
-    CLEANUP(arena_destroyp) Arena *a = arena_create();
-    Run r = { .ss = ss, .svc = ss->svc, .a = a, .c = c, .dialect = DIALECT_POSTGRES, .now_us = clock_us(), .live_as = S(REALM_SYSTEM_ROLE) };
-    Arena *own = arena_create();
-    IvmView *v;
-    Query *q;
-
-    Status s = live_compile(&r, own, o->definition, &q, &v, err);
-    if (s == OK)
-        s = live_view_add(ss->svc->live, o->id, own, v, LIVE_KEEP, err);
-    if (s != OK)
-        arena_destroy(own);
-    return s;
-}
-
-/* What a kind does at start; a failure is its object's own. */
-static void start_one(Service *s, Arena *a, const Object *o)
-{
-    const LiveHooks *h = live_hooks(o->kind);
-    Error failed;
-
-    if (h->start && h->start(s, o, &failed) != OK)
-        log_error(&failed, "an object of the live side did not start", "object", str_z(a, live_full(a, o)), NULL);
-    else if (o->kind == OBJ_MVIEW)
-        live_start_view_pause(s, a, o);
-    else if (!live_runs(s, o) && h->pause)
-        h->pause(s, o);
-}
-
-/* One that cannot be compiled any more keeps its rows and says why to who reads it. */
-static void start_or_fail(Session *ss, DuckConn *c, const Object *o)
-{
-    Error why;
-
-    if (start_view(ss, c, o, &why) == OK)
-        return;
-    error_context(&why, "materialized view \"" STR_FMT "\"", STR_ARG(o->name));
-    log_error(&why, "a continuous view does not follow", NULL);
-    live_table_fail(ss->svc->live, o->id, &why);
-}
-
-Status live_start_views(Service *s, Error *err)
-{
-    CLEANUP(arena_destroyp) Arena *a = arena_create();
-    CLEANUP(duck_disconnectp) DuckConn *c = NULL;
-    SessionOptions so = { .principal = access_root(a, s->access), .dialect = DIALECT_POSTGRES, .database = S(LIVE_DATABASE) };
-    ObjectVec all = {0};
-    Session *ss;
-
-    objects_list(s->objects, a, &all);
-    TRY(duck_connect(s->engine, &c, err));
-    TRY(session_open(s, &so, &ss, err));
-    for (size_t i = 0; i < all.n; i++)
-        if (all.p[i].kind == OBJ_MVIEW)
-            start_or_fail(ss, c, &all.p[i]);
-    session_close(ss);
-    for (size_t i = 0; i < all.n; i++)
-        start_one(s, a, &all.p[i]);
-    return OK;
 }

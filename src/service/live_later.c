@@ -2,5 +2,4 @@
 /* live_later.c - statements whose files are not there yet: whoever brings one takes its line from here. */
 #include "service/live_sql.h"
 
-Status live_alter_options(Run *r UNUSED, Object *o UNUSED, Error *err) { return FAIL(err, E_UNSUPPORTED, "SET and RESET of options not yet supported"); }
 Status live_apply_replacement(Run *r UNUSED, Object *o UNUSED, Error *err) { return FAIL(err, E_UNSUPPORTED, "APPLY REPLACEMENT not yet supported"); }

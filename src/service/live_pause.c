@@ -33,7 +33,8 @@ void live_resume_view(Service *s, const Object *o)
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     Error failed;
 
-    Status st = live_view_resume(s->live, o->id, &failed);
+    bool held = live_hold_view(s, a, o);                  /* one that is refreshed at its times waits for the next */
+    Status st = held ? OK : live_view_resume(s->live, o->id, &failed);
     if (st == OK)
         st = note(s, a, o->id, (Str){0}, &failed);
     if (st != OK)

@@ -152,9 +152,26 @@ NODISCARD Status live_drop_roles(Run *r, Error *err);
 NODISCARD Status live_grant_roles(Run *r, Error *err);
 void live_grants_follow(Arena *a, RealmGrants *g, Str from, Str to);
 
-/* live_options.c: SET and RESET of an object's options. */
+/* live_options.c: WITH (…) of tables and materialized views, SET and RESET of them. */
+NODISCARD Status live_read_options(Run *r, Object *o, Error *err);
 NODISCARD Status live_alter_options(Run *r, Object *o, Error *err);
+typedef VEC(LiveAssert) LiveAsserts;
+NODISCARD Status live_asserts(Run *r, const Object *o, LiveAsserts *ret, Error *err);
+int64_t live_next_refresh(const Object *o, int64_t after);                              /* INT64_MAX: none */
+
+/* live_clock.c: refreshes at their times, histories forgotten. */
+struct LiveClock *live_clock_new(Service *s);
+NODISCARD Status live_clock_start(struct LiveClock *c, Error *err);
+void live_clock_wake(struct LiveClock *c);                                              /* an object came or changed */
+void live_clock_free(struct LiveClock *c);
+int64_t live_refreshed(Service *s, Arena *a, int64_t id);                               /* 0: never */
+NODISCARD Status live_note_refreshed(Service *s, Arena *a, int64_t id, int64_t at_ms, Error *err);
+
 NODISCARD Status live_apply_replacement(Run *r, Object *o, Error *err);
+
+/* live_as_of.c: a statement's AS OF, after it is bound and before it is printed; the caller calls run_live_end once its query has begun. */
+NODISCARD Status live_as_of_begin(Run *r, Error *err);
+NODISCARD Status live_time_of(Run *r, const Expr *given, const char *what, int64_t *ret, Error *err);
 
 /* live_option.c: values of options. E_INVALID "invalid <OPTION> option value: …" */
 NODISCARD Status live_opt_text(const LiveOption *o, Str *ret, Error *err);
@@ -169,7 +186,13 @@ const char *const *live_cluster_sizes(size_t *n);
 /* live_pause.c: a view's part in its cluster's pauses. */
 void live_pause_view(Service *s, const Object *o);
 void live_resume_view(Service *s, const Object *o);
+bool live_hold_view(Service *s, Arena *a, const Object *o);                            /* one with REFRESH stands still until its time; false: it has none */
 void live_start_view_pause(Service *s, Arena *a, const Object *o);                     /* at start */
+
+/* live_ddl.c, for views of both kinds. */
+NODISCARD Status live_place_or_lake(Run *r, ObjKind kind, LivePlace *p, LiveDone *ret, Error *err);      /* done 0: the name is one of the lake */
+NODISCARD Status live_name_columns(Run *r, const Query *q, ObjColumns *ret, Error *err);
+NODISCARD Status live_check_unused(Run *r, const Object *o, Error *err);
 
 /* A definition bound and compiled in an arena of its own. */
 NODISCARD Status live_compile(Run *r, Arena *own, Str definition, Query **q, IvmView **ret, Error *err);

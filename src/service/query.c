@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* query.c - SELECT, and what a statement's columns are without running it. */
 #include "service/call.h"
+#include "service/live_sql.h"
 #include "service/prune.h"
 
 static void query_columns(Rows *rows, const Query *q)
@@ -15,15 +16,17 @@ Status do_query(Run *r, Rows *rows, Error *err)
     Binder b;
     Str sql;
 
-    if (r->st->as_of.has)
-        return FAIL(err, E_UNSUPPORTED, "SELECT … AS OF is not supported; SUBSCRIBE … AS OF is");
     run_binder(r, &b);
     TRY(sql_bind_query(r->a, &b, r->st->query, err));
+    if (r->st->as_of.has)
+        TRY(live_as_of_begin(r, err));
     prune_query(r, r->st->query);
     TRY(sql_print_query(r->a, &p, r->st->query, &sql, err));
     query_columns(rows, r->st->query);
     TRY(run_need_pg_catalog(r, sql, err));
-    TRY(duck_query(r->c, sql, &rows->result, err));
+    Status s = duck_query(r->c, sql, &rows->result, err);
+    run_live_end(r);
+    TRY(s);
     if (duck_ncols(rows->result) != rows->columns.n)
         return FAIL(err, E_INTERNAL, "the engine gave %zu columns instead of %zu", duck_ncols(rows->result), rows->columns.n);
     return OK;

@@ -150,6 +150,7 @@ static Status open_live(Service *s, Arena *a, Error *err)
     TRY(objects_open(s->catalog, &s->objects, err));
     LiveSetup o = { .engine = s->engine, .path = str_fmt(a, STR_FMT "/live.db", STR_ARG(s->options.dir)), .keep = keep_live, .ctx = s->objects };
     TRY(live_open(&o, &s->live, err));
+    s->live_clock = live_clock_new(s);
     s->sources = live_sources_new(s);
     s->sinks = live_sinks_new(s);
     return live_start_views(s, err);
@@ -215,6 +216,7 @@ Status service_open(const ServiceOptions *o, Service **ret, Error *err)
 Status service_start(Service *s, Error *err)
 {
     TRY(refresh_recover(s->refresher, err));
+    TRY(live_clock_start(s->live_clock, err));
     TRY(sched_start(s->refresher, s->catalog, NULL, &s->scheduler, err));
     TRY(notices_start(s->notices, err));
     sources_wake(s->sources);
@@ -233,6 +235,7 @@ void service_close(Service *s)
     sinks_free(s->sinks);                             /* their threads use all below: first of all */
     sources_free(s->sources);
     sched_stop(s->scheduler);
+    live_clock_free(s->live_clock);
     guard_free(s->guard);
     notices_free(s->notices);
     watch_free(s->watch);

@@ -51,6 +51,7 @@ typedef struct Service {
     struct Watch *watch;              /* statement timeouts */
     struct Realm *realm;              /* databases, schemas, clusters and roles of the live side */
     struct Objects *objects;          /* names of the live side */
+    struct LiveClock *live_clock;     /* what it does by the clock */
     struct Live *live;                /* its rows: internal tables, continuous views */
     struct Sources *sources;          /* what writes into them from outside */
     struct Logs *logs;                /* CloudWatch Logs and notices */

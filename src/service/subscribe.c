@@ -87,25 +87,6 @@ static Status truth(const Stmt *st, Str key, int fallback, int *ret, Error *err)
     return OK;
 }
 
-static bool is_temporal(const DataType *t) { return t->kind == DT_TIMESTAMP || t->kind == DT_TIMESTAMPTZ || t->kind == DT_DATE; }
-
-/* A timestamp: milliseconds as a number, or what casts to timestamptz. */
-static Status time_of(Run *r, const Expr *given, int64_t *ret, Error *err)
-{
-    Printer p = run_printer(r);
-    Expr *e = sql_copy_expr(r->a, given);
-    Binder b;
-    Str text;
-    bool has;
-
-    run_binder(r, &b);
-    TRY(sql_bind_expr(r->a, &b, NULL, e, err));
-    TRY(sql_print_expr(r->a, &p, e, &text, err));
-    Str sql = is_temporal(&e->type) ? str_fmt(r->a, "SELECT epoch_ms(CAST(" STR_FMT " AS TIMESTAMPTZ))", STR_ARG(text)) : str_fmt(r->a, "SELECT CAST(" STR_FMT " AS BIGINT)", STR_ARG(text));
-    TRY(duck_scalar_i64(r->c, sql, ret, &has, err));
-    return has ? OK : FAIL(err, E_INVALID, "a timestamp of SUBSCRIBE must not be NULL");
-}
-
 static ptrdiff_t column_at(const RowColumns *cols, Str name)
 {
     for (size_t i = 0; i < cols->n; i++)
@@ -168,10 +149,10 @@ static Status times_of(Run *r, Subscribe *s, Error *err)
 
     s->up_to = INT64_MAX;
     if (r->st->where)
-        TRY(time_of(r, r->st->where, &s->up_to, err));
+        TRY(live_time_of(r, r->st->where, "UP TO", &s->up_to, err));
     if (!r->st->as_of.has)
         return OK;
-    TRY(time_of(r, r->st->as_of.timestamp, &as_of, err));
+    TRY(live_time_of(r, r->st->as_of.timestamp, "AS OF", &as_of, err));
     if (s->up_to < as_of)
         return FAIL(err, E_INVALID, "subscription lower bound (`AS OF`) is greater than its upper bound (`UP TO`): %lld > %lld", (long long)as_of, (long long)s->up_to);
     int64_t now = live_now(s->live);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Objects of the live side: databases, schemas, clusters, secrets, roles, rights, names that change, drops, SHOW."""
 import subprocess
+import time
 
 import boto3
 import psycopg
@@ -304,6 +305,104 @@ def test_owner_comment_column(db, users):
     db.execute("ALTER TABLE oc OWNER TO joe")
     assert rows(users("joe"), "SELECT count(*) FROM oc") == [(2,)]
     db.execute("DROP TABLE oc CASCADE")
+
+
+# ---- options of relations -----------------------------------------------------------------------------------------------------------------------
+
+def test_assert_not_null(server, db):
+    db.execute("CREATE TABLE an (a int, b int)")
+    refused(db, "CREATE MATERIALIZED VIEW an_mv WITH (ASSERT NOT NULL z) AS SELECT a, b FROM an", 'column "z" in ASSERT NOT NULL option not found')
+    db.execute("CREATE MATERIALIZED VIEW an_mv WITH (ASSERT NOT NULL a) AS SELECT a, b FROM an")
+    db.execute("INSERT INTO an VALUES (1, NULL)")
+    assert rows(db, "SELECT * FROM an_mv") == [(1, None)]
+    db.execute("INSERT INTO an VALUES (NULL, 2)")
+    refused(db, "SELECT * FROM an_mv", 'column "a" must not be null')
+    server.stop()
+    server.start()
+    with server.connect("materialize") as c:
+        c.execute("INSERT INTO an VALUES (NULL, 3)")
+        refused(c, "SELECT * FROM an_mv", 'column "a" must not be null')
+        c.execute("DELETE FROM an WHERE a IS NULL")
+        assert rows(c, "SELECT * FROM an_mv") == [(1, None)]
+        assert "ASSERT NOT NULL" in rows(c, "SHOW CREATE MATERIALIZED VIEW an_mv")[0][1]
+        c.execute("DROP TABLE an CASCADE")
+
+
+def test_a_view_of_a_broken_query_is_made(db):
+    db.execute("CREATE TABLE bq (a int)")
+    db.execute("INSERT INTO bq VALUES (0)")
+    db.execute("CREATE MATERIALIZED VIEW bq_mv AS SELECT 10 / a AS q FROM bq")
+    refused(db, "SELECT * FROM bq_mv", "division by zero")
+    db.execute("UPDATE bq SET a = 5")
+    assert rows(db, "SELECT * FROM bq_mv") == [(2,)]
+    db.execute("DROP TABLE bq CASCADE")
+
+
+def test_as_of(server, db):
+    db.execute("CREATE TABLE hist (a int, t text) WITH (RETAIN HISTORY FOR '1h')")
+    db.execute("CREATE MATERIALIZED VIEW hist_mv WITH (RETAIN HISTORY FOR '1h') AS SELECT t, count(*) AS n FROM hist GROUP BY t")
+    db.execute("INSERT INTO hist VALUES (1, 'x'), (1, 'x')")
+    time.sleep(0.05)
+    first = int(time.time() * 1000)
+    time.sleep(0.05)
+    db.execute("INSERT INTO hist VALUES (2, 'y')")
+    db.execute("DELETE FROM hist WHERE a = 1")
+    assert rows(db, f"SELECT * FROM hist AS OF {first}") == [(1, "x"), (1, "x")]
+    assert rows(db, f"SELECT * FROM hist_mv AS OF {first}") == [("x", 2)]
+    assert rows(db, f"SELECT count(*) FROM hist h JOIN hist_mv m ON m.t = h.t AS OF {first}") == [(2,)]
+    assert rows(db, "SELECT * FROM hist") == [(2, "y")]
+    ahead = int(time.time() * 1000) + 700
+    begun = time.time()
+    assert rows(db, f"SELECT * FROM hist AS OF {ahead}") == [(2, "y")]
+    assert time.time() - begun > 0.5
+    refused(db, "SELECT * FROM hist AS OF 1", r"Timestamp \(1\) is not valid for all inputs: \[Antichain")
+    assert rows(db, "SELECT * FROM hist AS OF AT LEAST 1") in ([], [(1, "x"), (1, "x")])
+    server.stop()
+    server.start()
+    with server.connect("materialize") as c:
+        assert rows(c, f"SELECT * FROM hist_mv AS OF {first}") == [("x", 2)]
+        c.execute("ALTER MATERIALIZED VIEW hist_mv SET (RETAIN HISTORY FOR '2h')")
+        assert "2h" in rows(c, "SHOW CREATE MATERIALIZED VIEW hist_mv")[0][1]
+        c.execute("ALTER TABLE hist RESET (RETAIN HISTORY)")
+        refused(c, f"SELECT * FROM hist AS OF {first}", "is not valid for all inputs")
+        c.execute("DROP TABLE hist CASCADE")
+    with server.connect("materialize") as c:
+        refused(c, "CREATE TABLE h2 (a int) WITH (RETAIN HISTORY FOR '1ms')", "RETAIN HISTORY cannot be set lower than 1000ms")
+        c.execute("CREATE TABLE h2 (a int)")
+        c.execute("INSERT INTO h2 VALUES (1)")
+        before = int(time.time() * 1000) - 500
+        refused(c, f"SELECT * FROM h2 AS OF {before}", "is not valid for all inputs")
+        c.execute("DROP TABLE h2")
+
+
+def test_refresh(server, db):
+    db.execute("CREATE TABLE rf (a int)")
+    db.execute("INSERT INTO rf VALUES (1)")
+    db.execute("CREATE MATERIALIZED VIEW rf_once WITH (REFRESH AT CREATION) AS SELECT count(*) AS n FROM rf")
+    db.execute("CREATE MATERIALIZED VIEW rf_every WITH (REFRESH = EVERY '2s') AS SELECT count(*) AS n FROM rf")
+    db.execute("CREATE MATERIALIZED VIEW rf_later WITH (REFRESH = EVERY '1 day' ALIGNED TO '2099-01-01') AS SELECT count(*) AS n FROM rf")
+    db.execute("CREATE MATERIALIZED VIEW rf_up AS SELECT n + 1 AS n FROM rf_every")
+    refused(db, "CREATE MATERIALIZED VIEW x WITH (REFRESH ON COMMIT, REFRESH EVERY '1s') AS SELECT 1 AS a", "not compatible")
+    refused(db, "SELECT * FROM rf_later", "has not been refreshed yet", "55000")
+    db.execute("INSERT INTO rf VALUES (2)")
+    assert rows(db, "SELECT * FROM rf_once") == [(1,)]
+    assert rows(db, "SELECT * FROM rf_every") == [(1,)]
+    deadline = time.time() + 8
+    while rows(db, "SELECT * FROM rf_every") != [(2,)]:
+        assert time.time() < deadline
+        time.sleep(0.1)
+    assert rows(db, "SELECT * FROM rf_up") == [(3,)]
+    assert rows(db, "SELECT * FROM rf_once") == [(1,)]
+    server.stop()
+    server.start()
+    with server.connect("materialize") as c:
+        c.execute("INSERT INTO rf VALUES (3)")
+        assert rows(c, "SELECT * FROM rf_once") == [(1,)]
+        deadline = time.time() + 8
+        while rows(c, "SELECT * FROM rf_up") != [(4,)]:
+            assert time.time() < deadline
+            time.sleep(0.1)
+        c.execute("DROP TABLE rf CASCADE")
 
 
 def test_psql(server):
