@@ -35,17 +35,35 @@ static void add_all_columns(Finder *f, size_t n, Keys *ret)
 
 static bool is_column(const Expr *e) { return e->kind == EX_COLUMN && e->rel && !e->outer; }
 
+static bool same_literal(const Expr *x, const Expr *y)
+{
+    const Value *v = &x->value, *w = &y->value;
+
+    if (v->kind != w->kind)
+        return false;
+    switch (v->kind) {
+    case DT_NULL: return true;
+    case DT_BOOL: return v->boolean == w->boolean;
+    case DT_INT8: case DT_INT16: case DT_INT32: case DT_INT64: return v->integer == w->integer;
+    case DT_STRING: return str_eq(v->string, w->string);
+    default: return false;
+    }
+}
+
+/* Surely the same value in every row; what is not looked into is not the same. */
 static bool same(const Expr *x, const Expr *y)
 {
     if (x == y)
         return true;
-    if (x->kind != y->kind || x->args.n != y->args.n || x->kind == EX_LITERAL || x->query || y->query)
+    if (x->kind != y->kind || x->args.n != y->args.n || x->query || y->query)
         return false;
     if (x->kind == EX_COLUMN)
         return x->rel && x->rel == y->rel && x->col == y->col && !x->outer && !y->outer;
-    if (x->kind == EX_FUNCTION && (!x->func || !y->func || !str_eq(x->func->canonical, y->func->canonical)))
-        return false;
-    if ((x->kind != EX_FUNCTION && x->kind != EX_CAST) || !x->args.n || !data_type_equal(&x->type, &y->type))
+    if (x->kind == EX_LITERAL)
+        return same_literal(x, y);
+    bool call = x->kind == EX_FUNCTION && x->func && y->func && str_eq(x->func->canonical, y->func->canonical) && x->func->class == FN_SCALAR && !x->func->volatile_;
+    bool op = (x->kind == EX_BINARY || x->kind == EX_UNARY) && x->op == y->op;
+    if ((!call && !op && x->kind != EX_CAST) || !x->args.n || !data_type_equal(&x->type, &y->type))
         return false;
     for (size_t i = 0; i < x->args.n; i++)
         if (!same(x->args.p[i], y->args.p[i]))

@@ -98,7 +98,7 @@ static Status not_unique(Run *r, const Object *from, const LiveKeys *known, cons
     else
         error_detail(err, STR_FMT "There are no known valid unique keys for the underlying relation.", STR_ARG(what));
     error_hint(err, "See: https://materialize.com/s/sink-key-selection");
-    return live_refuse(E_INVALID, "42830", err);
+    return live_refuse(E_INVALID, "42P10", err);
 }
 
 static Status check_key(Run *r, const LiveStmt *l, const Object *from, Error *err)
