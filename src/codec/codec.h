@@ -175,6 +175,7 @@ void hasher_freep(Hasher **h);
 Str hash_bytes(Arena *a, HashKind kind, Str bytes);                       /* raw */
 Str hash_hex(Arena *a, HashKind kind, Str bytes);
 Str hmac_sha256(Arena *a, Str key, Str bytes);                            /* raw 32 bytes */
+Str hmac_bytes(Arena *a, HashKind kind, Str key, Str bytes);              /* raw; of MD5, SHA1, SHA256, SHA512 */
 Str pbkdf2_sha256(Arena *a, Str password, Str salt, int rounds);          /* 32 bytes */
 bool str_eq_const_time(Str x, Str y);
 uint32_t murmur3_32(Str bytes);                                           /* seed 0, Iceberg bucket transform */

@@ -152,14 +152,16 @@ Str hash_bytes(Arena *a, HashKind kind, Str bytes)
 
 Str hash_hex(Arena *a, HashKind kind, Str bytes) { return hex_encode(a, hash_bytes(a, kind, bytes)); }
 
-Str hmac_sha256(Arena *a, Str key, Str bytes)
+Str hmac_bytes(Arena *a, HashKind kind, Str key, Str bytes)
 {
-    unsigned n = 32;
+    const EVP_MD *md = kind == HASH_MD5 ? EVP_md5() : kind == HASH_SHA1 ? EVP_sha1() : kind == HASH_SHA512 ? EVP_sha512() : EVP_sha256();
+    unsigned n = EVP_MAX_MD_SIZE;
     unsigned char *p = arena_alloc(a, n);
-    must(key.n <= INT32_MAX
-         && HMAC(EVP_sha256(), key.n ? key.p : "", (int)key.n, (const unsigned char *)bytes.p, bytes.n, p, &n) != NULL);
+    must(key.n <= INT32_MAX && HMAC(md, key.n ? key.p : "", (int)key.n, (const unsigned char *)(bytes.n ? bytes.p : ""), bytes.n, p, &n) != NULL);
     return str_n((char *)p, n);
 }
+
+Str hmac_sha256(Arena *a, Str key, Str bytes) { return hmac_bytes(a, HASH_SHA256, key, bytes); }
 
 Str pbkdf2_sha256(Arena *a, Str password, Str salt, int rounds)
 {

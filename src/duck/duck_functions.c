@@ -224,5 +224,6 @@ Status duck_functions_register(duckdb_connection con, Error *err)
     TRY(duck_real_register(con, err));
     TRY(duck_error_register(con, err));
     TRY(duck_json_register(con, err));
+    TRY(duck_hmac_register(con, err));
     return duck_strict_register(con, err);
 }

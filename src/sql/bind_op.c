@@ -309,8 +309,20 @@ static Status bind_bits(Bind *b, Expr *e)
     return OK;
 }
 
+/* map -> key: its value, NULL when there is none. */
+static Status bind_map_get(Bind *b, Expr *e)
+{
+    DataType key = e->args.p[0]->type.children[0], value = e->args.p[0]->type.children[1];
+
+    bind_to(b, &e->args.p[1], key);
+    *e = *bx_call(b->a, "map_get", "map_extract_value($1, $2)", value, e->args.p[0], e->args.p[1]);
+    return OK;
+}
+
 static Status bind_json(Bind *b, Expr *e)
 {
+    if (e->op == OP_JSON_GET && e->args.p[0]->type.kind == DT_MAP)
+        return bind_map_get(b, e);
     bind_to(b, &e->args.p[0], ty(DT_JSON));
     if (e->op == OP_JSON_PATH || e->op == OP_JSON_PATH_TEXT)
         return BIND_FAIL(b, e->position, "0A000", "json paths as arrays are not supported");

@@ -392,7 +392,7 @@ static const char *arguments_of(const FuncSpec *s, Dialect d)
 {
     static const struct { const char *name; int dialect; const char *args; } special[] = {
         { "encode", FD_SPARK, "'abc', 'utf-8'" }, { "encode", FD_POSTGRES, "'abc'::bytea, 'hex'" }, { "decode", FD_SPARK, "CAST('abc' AS BINARY), 'utf-8'" },
-        { "decode", FD_POSTGRES, "'00ff', 'hex'" }, { "extract", FD_BOTH, "" }, { "date_part", FD_BOTH, "'year', DATE '2024-03-01'" },
+        { "decode", FD_POSTGRES, "'00ff', 'hex'" }, { "hmac", FD_POSTGRES, "'a', 'b'::bytea, 'sha256'" }, { "digest", FD_POSTGRES, "'a', 'md5'" }, { "constant_time_eq", FD_POSTGRES, "'a', 'b'" }, { "extract", FD_BOTH, "" }, { "date_part", FD_BOTH, "'year', DATE '2024-03-01'" },
         { "datepart", FD_SPARK, "'month', DATE '2024-03-01'" }, { "timestampadd", FD_SPARK, "'hour', 1, TIMESTAMP '2024-03-01 10:00:00'" },
         { "dateadd", FD_SPARK, "'day', 1, DATE '2024-03-01'" }, { "date_add", FD_SPARK, "DATE '2024-03-01', 1" },
         { "datediff", FD_SPARK, "DATE '2024-03-01', DATE '2024-01-01'" }, { "date_diff", FD_SPARK, "DATE '2024-03-01', DATE '2024-01-01'" },
