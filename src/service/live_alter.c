@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* live_alter.c - ALTER of what every object has: name, owner, schema, cluster; of tables their columns; of databases and schemas names and owners. */
 #include "live/live.h"
+#include "service/live_sink.h"
 #include "service/live_sql.h"
 
 static ObjKind kind_of(LiveKind k)
@@ -112,8 +113,12 @@ static Status add_column(Run *r, Object *o, const ColumnDef *d, Error *err)
         return live_refuse(FAIL(err, E_UNSUPPORTED, "ALTER TABLE ... ADD COLUMN with NOT NULL or DEFAULT not yet supported"), "0A000", err);
     vec_push(r->a, &o->columns, c);
     o->create_sql = (Str){0};                             /* made from the columns */
-    TRY(live_table_add_column(r->svc->live, o->id, &lc, err));
-    return live_store(r, o, 1, LIVE_ALTERED, err);
+    sinks_hold(r->svc, o->id);
+    Status s = live_table_add_column(r->svc->live, o->id, &lc, err);
+    if (s == OK)
+        s = live_store(r, o, 1, LIVE_ALTERED, err);
+    sinks_go(r->svc, o->id);
+    return s;
 }
 
 static Status alter_table(Run *r, Object *o, Error *err)

@@ -17,6 +17,9 @@ NODISCARD Status sink_statement(Arena *a, const Object *o, Stmt **ret, Error *er
 NODISCARD Status sink_spec_of(Arena *a, const Object *sink, const LiveStmt *l, const Object *from, const Object *connection, SinkSpec *ret, Error *err);
 /* Starts it as it is stored; one that runs is stopped first. */
 NODISCARD Status sink_restart(Service *s, const Object *o, Error *err);
+/* Around a change of a relation's columns: its sinks stand still, then go on with the columns that it has now. */
+void sinks_hold(Service *s, int64_t relation);
+void sinks_go(Service *s, int64_t relation);
 
 /* live_keys.c: sets of columns that are surely unique, by name. */
 typedef VEC(StrVec) LiveKeys;

@@ -164,6 +164,35 @@ Status sink_restart(Service *s, const Object *o, Error *err)
     return start(s, o, err);
 }
 
+/* ---- columns that come --------------------------------------------------------------------------------------------------------- */
+
+static bool reads(const Object *o, int64_t relation) { return o->kind == OBJ_SINK && json_get_int(o->detail, "from", 0) == relation; }
+
+void sinks_hold(Service *s, int64_t relation)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    ObjectVec users = {0};
+
+    objects_direct_users(s->objects, a, relation, &users);
+    for vec_each(const Object, o, &users)
+        if (reads(o, relation) && s->sinks)
+            sink_stop(s->sinks, o->id);
+}
+
+void sinks_go(Service *s, int64_t relation)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    ObjectVec users = {0};
+    Error err;
+
+    objects_direct_users(s->objects, a, relation, &users);
+    for vec_each(const Object, o, &users)
+        if (reads(o, relation) && start(s, o, &err) != OK)
+            live_status_put(s->live, o->id, "stalled", str_c(err.message), str_c(err.hint));
+}
+
+/* ---- hooks ----------------------------------------------------------------------------------------------------------------------- */
+
 static void drop(Service *s, const Object *o)
 {
     if (s->sinks)
