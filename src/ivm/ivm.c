@@ -94,6 +94,8 @@ static void choose_shape(IvmView *v)
     } else if (top->kind == NODE_AGG) {
         v->agg = top;
         v->shape = all_merge(top) ? IVM_MERGE : IVM_REPLACE;
+    } else if (is_topk(v)) {
+        v->shape = IVM_REPLACE;
     } else if (any_fuzzy(v->root)) {
         v->shape = IVM_REPLACE;
         v->by_row = 1;
@@ -156,7 +158,7 @@ static const char *kept_how(const IvmView *v)
     case IVM_MERGE:
         return v->agg->exprs.n > v->agg->nkeys ? "aggregate merged by hidden state" : "distinct rows counted by hidden state";
     case IVM_REPLACE:
-        return v->by_row ? "affected rows recomputed" : "affected groups recomputed";
+        return v->topk ? "first rows kept, read again when one of them goes" : v->by_row ? "affected rows recomputed" : "affected groups recomputed";
     case IVM_FULL_ONLY:
         break;
     }
@@ -209,7 +211,8 @@ static Status compile(Compiler *c, Error *err)
     TRY(normal_root(c, n, err));
     choose_shape(v);
     TRY(check_picks(v, err));
-    TRY(check_partitions(v->root, err));
+    if (!v->topk)
+        TRY(check_partitions(v->root, err));
     TRY(check_fuzzy(v, v->root, seen, err));
     nodes_mark_used(v);
     if (v->shape == IVM_MERGE)
@@ -337,4 +340,29 @@ Str ivm_plan_text(Arena *a, const IvmView *v, const IvmPlan *p)
     sb_fmt(&b, "delete:\n  " STR_FMT "\ninsert:\n  " STR_FMT "\ncheck:\n  " STR_FMT "\n", STR_ARG(p->delete_sql), STR_ARG(p->insert_sql),
            STR_ARG(p->check_sql));
     return sb_str(&b);
+}
+
+Status ivm_explain(Arena *a, const IvmView *v, Str *ret, Error *err)
+{
+    StrBuf b = sb_new(a);
+    StrVec sources = {0};
+    IvmChange *all = arena_array(a, IvmChange, v->tables.n + 1);
+    IvmPlan *p = NULL;
+    for (size_t i = 0; i <= v->tables.n; i++)
+        all[i] = (IvmChange){ 1, 1 };
+    for vec_each(const BoundTable *, t, &v->tables)
+        vec_push(a, &sources, (*t)->display);
+    sb_fmt(&b, "%s: " STR_FMT "\n", v->shape == IVM_FULL_ONLY ? "Computed anew" : "Incremental", STR_ARG(v->reason));
+    sb_fmt(&b, "Constructs: " STR_FMT "\n", STR_ARG(str_join(a, &v->constructs, S(", "))));
+    sb_fmt(&b, "Sources: " STR_FMT "%s\n", STR_ARG(str_join(a, &sources, S(", "))), v->uses_now ? ", time" : "");
+    if (v->shape == IVM_FULL_ONLY) {
+        Str query = {0};
+        TRY(ivm_query_sql(a, v, &query, err));
+        sb_fmt(&b, "query:\n  " STR_FMT "\n", STR_ARG(query));
+    } else {
+        TRY(ivm_plan(a, v, all, &p, err));
+        sb_add(&b, ivm_plan_text(a, v, p));
+    }
+    *ret = sb_str(&b);
+    return OK;
 }

@@ -79,6 +79,8 @@ typedef struct IvmPlan {
 /* A plan for one refresh. E_UNSUPPORTED for IVM_FULL_ONLY. */
 NODISCARD Status ivm_plan(Arena *a, const IvmView *v, const IvmChange *changes, IvmPlan **ret, Error *err);
 
+/* For EXPLAIN: how the view is kept or why it is not incremental, its constructs and sources, and the delta plan for a change of all of them. */
+NODISCARD Status ivm_explain(Arena *a, const IvmView *v, Str *ret, Error *err);
 /* For golden files and EXPLAIN: the plan as readable text. */
 Str ivm_plan_text(Arena *a, const IvmView *v, const IvmPlan *p);
 

@@ -503,6 +503,11 @@ static inline Str gen_live_view(Gen *g)
     if (gen_chance(g, 15))
         return gen_grouping_sets(g);
     Str q = gen_live_select(g);
+    if (gen_chance(g, 14)) {
+        GenScope s = {0};
+        Str from = gen_from(g, &s, 1), x = gen_column(g, &s, 's'), where = gen_where(g, &s, 1);
+        return str_fmt(g->a, "SELECT %s%s AS o1, %s AS o2 FROM %s%s ORDER BY %s LIMIT %d", "", Z(x), Z(gen_expr(g, &s, 'i', 1)), Z(from), Z(where), Z(gen_total_order(g, &s)), 1 + (int)gen_below(g, 5));
+    }
     switch (gen_below(g, 8)) {
     case 0: return str_fmt(g->a, "SELECT o1, count(*) AS n, sum(o2) AS t FROM (%s) q GROUP BY o1", Z(q));
     case 1: return str_fmt(g->a, "SELECT q.o1, q.o2, t.s FROM (%s) q JOIN c.n.t t ON q.o2 = t.a", Z(q));

@@ -96,6 +96,8 @@ struct IvmView {
     VEC(Slot) slots;
     VEC(KeyStore) keys;
     int by_row;                           /* REPLACE by the columns that are not fuzzy */
+    Node *topk;                           /* REPLACE of the first topk_limit rows: the window that numbers them (topk.c) */
+    int64_t topk_limit;
 };
 
 typedef struct Compiler {
@@ -225,6 +227,7 @@ typedef struct Emit {
     IvmPlan *plan;                        /* steps are added here */
     Str *tables;                          /* by node id: the step that holds its delta */
     StrVec made;                          /* other steps that several nodes may ask for */
+    Str gate;                             /* scans that are written now are empty unless this table has a row */
     StrVec shared;                        /* restricted scans that are steps ivm_r<i>: their text */
 } Emit;
 
@@ -287,6 +290,12 @@ void put_stored_keys(StrBuf *b, const IvmView *v, const char *alias);           
 NODISCARD Status merge_compile(Compiler *c, Error *err);
 NODISCARD Status merge_full_sql(Emit *e, Str *ret, Error *err);
 NODISCARD Status merge_plan(Emit *e, Error *err);
+/* topk.c */
+int is_topk(IvmView *v);                         /* then v->topk is set */
+NODISCARD Status topk_compile(Compiler *c, Error *err);
+NODISCARD Status topk_full_sql(Emit *e, Str *ret, Error *err);
+NODISCARD Status topk_plan(Emit *e, Error *err);
+NODISCARD Status put_window_call(Emit *e, const Node *n, size_t i, StrBuf *b, Error *err);
 NODISCARD Status replace_compile(Compiler *c, Error *err);
 NODISCARD Status replace_full_sql(Emit *e, Str *ret, Error *err);
 NODISCARD Status replace_plan(Emit *e, Error *err);

@@ -476,4 +476,7 @@ void nodes_mark_used(IvmView *v)
         mark(v->root, i);
     for (size_t i = 0; v->agg && i < v->agg->nkeys; i++)      /* keys that are not visible are stored hidden */
         mark(v->root->in.p[0], i);
+    for (size_t i = 0; v->topk && i < node_ncols(v->topk->in.p[0]); i++)         /* all that is read of the input is stored */
+        if (v->topk->in.p[0]->used[i])
+            mark(v->root->in.p[0], i);
 }

@@ -52,8 +52,10 @@ void put_stored_keys(StrBuf *b, const IvmView *v, const char *alias)
         sb_addc(b, "TRUE");
 }
 
-Status replace_compile(Compiler *c, Error *err UNUSED)
+Status replace_compile(Compiler *c, Error *err)
 {
+    if (c->v->topk)
+        return topk_compile(c, err);
     store_keys(c, c->v->having ? c->v->having : c->v->agg);
     return OK;
 }
@@ -81,6 +83,8 @@ static Status groups_sql(Emit *e, const Restrict *only, Str *ret, Error *err)
 
 Status replace_full_sql(Emit *e, Str *ret, Error *err)
 {
+    if (e->v->topk)
+        return topk_full_sql(e, ret, err);
     return e->v->by_row ? plain_full_sql(e, ret, err) : groups_sql(e, NULL, ret, err);
 }
 
@@ -160,5 +164,7 @@ static Status replace_rows(Emit *e, Error *err)
 
 Status replace_plan(Emit *e, Error *err)
 {
+    if (e->v->topk)
+        return topk_plan(e, err);
     return e->v->by_row ? replace_rows(e, err) : replace_groups(e, err);
 }

@@ -133,6 +133,8 @@ static void put_scan(Emit *e, const Node *n, const char *suffix, StrBuf *b)
     if (!any)
         sb_addc(b, "1 AS c0");
     sb_fmt(b, " FROM s%zu_%s", n->source, suffix);
+    if (e->gate.n)
+        sb_fmt(b, ", (SELECT 1 FROM " STR_FMT " LIMIT 1) gate", STR_ARG(e->gate));
 }
 
 void restrict_above(Emit *e, const Node *n, const Restrict *only, StrBuf *b)

@@ -104,8 +104,11 @@ static void run_random(IvmTarget target)
 static void test_random(void **state UNUSED) { run_random(IVM_STORED); }
 static void test_random_live(void **state UNUSED) { run_random(IVM_LIVE); }
 
-int main(void)
+/* A name chooses among the tests: test_random_live. */
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = { cmocka_unit_test(test_random), cmocka_unit_test(test_random_live) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -338,6 +338,8 @@ static Expr *call_in_order(Emit *e, const Node *n, size_t i)
     return x;
 }
 
+Status put_window_call(Emit *e, const Node *n, size_t i, StrBuf *b, Error *err) { return put_expr(b, call_in_order(e, n, i), err); }
+
 static int is_part(const Node *n, size_t col)
 {
     for (size_t i = 0; i < n->nparts; i++)
