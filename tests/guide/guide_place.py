@@ -9,6 +9,7 @@ import time
 
 import boto3
 import botocore.config
+import psycopg
 
 from conftest import ROOT, Server
 
@@ -187,8 +188,11 @@ class Place:
         return list(self.catalog(bucket).load_table(name).snapshots())
 
     def read(self, bucket_name, table, columns="*", order="1"):
-        """By firn's own Spark SQL, which knows equality deletes."""
-        return self.server.sql(f"SELECT {columns} FROM `{bucket_name}`.{table} ORDER BY {order}")
+        """By firn's own Spark SQL, which knows equality deletes; None: it is not there yet."""
+        try:
+            return self.server.sql(f"SELECT {columns} FROM `{bucket_name}`.{table} ORDER BY {order}")
+        except psycopg.errors.UndefinedTable:
+            return None
 
     def status(self, sink):
         return self.rows(f"SELECT status, coalesce(error, '') FROM mz_internal.mz_sink_statuses WHERE name = '{sink}'")[0]
