@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* source_kafka.c - a topic as a live relation, exactly once.
  *
- * Partitions are assigned by us, from the places that are written with the rows: what Kafka thinks of the group is for people to look at.  A batch is bounded by
+ * Partitions are read from the places that are written with the rows: what Kafka thinks of the group is for people to look at.  A batch is bounded by
  * messages, bytes and time, and is one tick.  A message that cannot be read is counted with its place, once its batch is durable; what cannot be asked now (a registry
  * that is down) ends the batch before it and stalls.
  * What must not happen unseen: a topic that was deleted, made anew, or whose messages went before they were read.  Offsets beyond the end or before the beginning say
@@ -47,11 +47,11 @@ typedef struct Topic {
     Kafka k;
     KafkaShape *shape;
     KafkaPlaces places;
-    Targets targets;                      /* where each partition ended at the start, by place */
+    Targets targets;                      /* where each partition that was started ended then */
     size_t behind;                        /* partitions that have not come so far */
     int first;                            /* nothing was read before */
     int running;                          /* the status says so */
-    int telling, moved;                   /* the group's offsets are on their way; they are not those of the last commit */
+    int moved;                            /* the group was not told of the last commit */
     Str group;
     int64_t refresh_us, refreshed_us, group_us, probe_us;
 } Topic;
@@ -59,7 +59,7 @@ typedef struct Topic {
 static Status poll_batch(Topic *t, Batch *b, Error *err);
 static Status commit_batch(Topic *t, Batch *b, Error *err);
 static Status upkeep(Topic *t, Error *err);
-static Status assign(Topic *t, Error *err);
+static Status start_partitions(Topic *t, Error *err);
 
 /* ---- options -------------------------------------------------------------------------------------------------------------------------------------- */
 
@@ -136,9 +136,9 @@ static Status discover_kafka(Arena *a, const SourceSpec *spec, SourceOutputs *re
     SourceOutput out;
     int partitions;
 
-    TRY(kafka_open(a, json_get(spec->options, "connection"), S(""), &k, err));
-    k.topic = topic;
-    TRY(topic.n ? kafka_partitions(&k, &partitions, err) : FAIL(err, E_INVALID, "KAFKA CONNECTION without TOPIC"));
+    TRY(kafka_open(a, json_get(spec->options, "connection"), &k, err));
+    TRY(kafka_use(a, &k, topic, err));
+    TRY(kafka_partitions(&k, &partitions, err));
     t.k.topic = topic;
     TRY(check_options(&t, partitions, err));
     TRY(kafka_shape(a, spec->options, S(""), &t.shape, err));
@@ -151,7 +151,7 @@ static Status validate_kafka(Arena *a, const Json *connection, Error *err)
 {
     CLEANUP(kafka_closep) Kafka k = {0};
 
-    TRY(kafka_open(a, connection, S(""), &k, err));
+    TRY(kafka_open(a, connection, &k, err));
     return kafka_check(&k, err);
 }
 
@@ -182,8 +182,8 @@ static Status open_topic(Topic *t, Error *err)
     TRY(kafka_places_read(t->a, source_offsets(t->r, t->a), &t->places, err));
     t->first = !t->places.n;
     t->group = group_of(t->a, spec);
-    TRY(kafka_open(t->a, json_get(t->options, "connection"), t->group, &t->k, err));
-    t->k.topic = str_dup(t->a, json_get_str(t->options, "topic", S("")));
+    TRY(kafka_open(t->a, json_get(t->options, "connection"), &t->k, err));
+    TRY(kafka_use(t->a, &t->k, json_get_str(t->options, "topic", S("")), err));
     TRY(kafka_shape(t->a, t->options, out->pinned, &t->shape, err));
     return same_columns(t->shape, out, err);
 }
@@ -217,9 +217,7 @@ static Status run_kafka(SourceRun *r, Error *err)
     *t = (Topic){ .r = r, .a = a, .options = source_spec(r)->options };
     s = open_topic(t, err);
     if (s == OK)
-        s = assign(t, err);
-    if (s == OK)
-        kafka_read(&t->k);
+        s = start_partitions(t, err);
     while (s == OK && !source_stopping(r)) {
         s = one_batch(t, err);
         if (s == OK)
@@ -290,22 +288,19 @@ static Status begin(Topic *t, int32_t partition, int64_t *from, int64_t *end, Er
     return OK;
 }
 
-static Status add_all(Topic *t, int partitions, rd_kafka_topic_partition_list_t *list, Error *err)
+static Status start_partition(Topic *t, int32_t partition, Error *err)
 {
-    for (int32_t i = 0; i < partitions && !source_stopping(t->r); i++) {
-        int64_t from = 0, end = 0;
-        TRY(begin(t, i, &from, &end, err));
-        rd_kafka_topic_partition_list_add(list, t->k.topic.p, i)->offset = from;
-        if (t->targets.n == (size_t)i) {
-            vec_push(t->a, &t->targets, end);
-            t->behind += kafka_place(&t->places, i)->next < end;
-        }
-    }
+    int64_t from = 0, end = 0;
+
+    TRY(begin(t, partition, &from, &end, err));
+    TRY(kafka_start(&t->k, partition, from, err));
+    vec_push(t->a, &t->targets, end);
+    t->behind += kafka_place(&t->places, partition)->next < end;
     return OK;
 }
 
-/* All partitions that are there now, each from its place. */
-static Status assign(Topic *t, Error *err)
+/* Those that are there and were not started yet, each from its place. */
+static Status start_partitions(Topic *t, Error *err)
 {
     int partitions = 0;
 
@@ -313,16 +308,11 @@ static Status assign(Topic *t, Error *err)
     for vec_each(KafkaPlace, p, &t->places)
         if (p->partition >= partitions)
             return made_anew(t, p->partition, "it is not there any more", err);
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(partitions);
-    Status s = add_all(t, partitions, list, err);
-    if (s == OK) {
-        rd_kafka_resp_err_t code = rd_kafka_assign(t->k.rk, list);
-        s = code ? kafka_failed(&t->k, code, "assigning partitions", err) : OK;
-    }
-    rd_kafka_topic_partition_list_destroy(list);
+    while (t->targets.n < (size_t)partitions && !source_stopping(t->r))
+        TRY(start_partition(t, (int32_t)t->targets.n, err));
     t->first = 0;
     t->refreshed_us = clock_mono_us();
-    return s;
+    return OK;
 }
 
 /* ---- messages ------------------------------------------------------------------------------------------------------------------------------------------------- */
@@ -433,7 +423,7 @@ static Status take_message(Topic *t, Batch *b, const rd_kafka_message_t *rkm, Er
     Error why = {0};
 
     if (!p)
-        return FAIL(err, E_INTERNAL, "a message of partition %d, which was not assigned", rkm->partition);
+        return FAIL(err, E_INTERNAL, "a message of partition %d, which was not started", rkm->partition);
     if (p->verify)
         TRY(verify(t, p, &m, err));
     if (m.offset < p->next)
@@ -491,7 +481,7 @@ static Status poll_batch(Topic *t, Batch *b, Error *err)
     bool more = true;
 
     while (more && !is_full(b) && !source_stopping(t->r)) {
-        rd_kafka_message_t *rkm = rd_kafka_consumer_poll(t->k.rk, b->rows ? 10 : POLL_MS);
+        rd_kafka_message_t *rkm = kafka_poll(&t->k, b->rows ? 10 : POLL_MS);
         more = rkm || b->rows;
         if (!rkm)
             continue;
@@ -538,33 +528,6 @@ static Status commit_batch(Topic *t, Batch *b, Error *err)
 
 /* ---- from time to time ------------------------------------------------------------------------------------------------------------------------------------------------- */
 
-/* For those who watch the lag of consumer groups; an error is of no matter.  As an administrator would do it: what a consumer commits itself, librdkafka waits for
- * when it is closed, and that may take as long as the group's coordinator does not answer. */
-static void tell_group(Topic *t)
-{
-    rd_kafka_topic_partition_list_t *list;
-    rd_kafka_AlterConsumerGroupOffsets_t *q;
-    rd_kafka_event_t *done;
-
-    if (!t->k.told)
-        t->k.told = rd_kafka_queue_new(t->k.rk);
-    while ((done = rd_kafka_queue_poll(t->k.told, 0)) != NULL) {
-        rd_kafka_event_destroy(done);
-        t->telling = 0;
-    }
-    if (t->telling || !t->moved)
-        return;
-    list = rd_kafka_topic_partition_list_new((int)t->places.n);
-    for vec_each(KafkaPlace, p, &t->places)
-        rd_kafka_topic_partition_list_add(list, t->k.topic.p, p->partition)->offset = p->next;
-    q = rd_kafka_AlterConsumerGroupOffsets_new(t->group.p, list);
-    rd_kafka_AlterConsumerGroupOffsets(t->k.rk, &q, 1, NULL, t->k.told);
-    rd_kafka_AlterConsumerGroupOffsets_destroy(q);
-    rd_kafka_topic_partition_list_destroy(list);
-    t->telling = 1;
-    t->moved = 0;
-}
-
 static void probe(Topic *t)
 {
     int64_t low, high;
@@ -580,23 +543,19 @@ static void probe(Topic *t)
 
 static Status refresh(Topic *t, Error *err)
 {
-    int partitions = 0;
-    Status s = kafka_partitions(&t->k, &partitions, err);
+    Status s = start_partitions(t, err);
 
     t->refreshed_us = clock_mono_us();
-    if (s == E_UNAVAILABLE)
-        return OK;                                         /* the status says so by other ways */
-    TRY(s);
-    return (size_t)partitions == t->places.n ? OK : assign(t, err);
+    return s == E_UNAVAILABLE || s == E_TIMEOUT ? OK : s;      /* the status says so by other ways */
 }
 
 static Status upkeep(Topic *t, Error *err)
 {
     int64_t now = clock_mono_us();
 
-    if (now - t->group_us >= GROUP_US) {
+    if (t->moved && now - t->group_us >= GROUP_US) {
         t->group_us = now;
-        tell_group(t);
+        t->moved = !kafka_tell_group(&t->k, t->group, &t->places);      /* for those who watch the lag of groups; an error is of no matter */
     }
     if (t->k.down && now - t->probe_us >= PROBE_US) {
         probe(t);

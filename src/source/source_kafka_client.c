@@ -2,7 +2,8 @@
 /* source_kafka_client.c - librdkafka set up by a connection's options, and what is asked of a cluster besides messages.
  *
  * librdkafka tries again by itself and logs to standard error unless told otherwise: here it says what is wrong to `Kafka.error`, which is part of our errors.
- * Only committed transactions are read, and positions are ours: nothing is committed or reset by the library. */
+ * Only committed transactions are read, and positions are ours: nothing is committed or reset by the library.  Partitions are started one by one, outside of any group:
+ * a consumer of a group cannot be closed while its topic is gone or its coordinator does not answer (librdkafka 2.0).  The group's offsets are told as an administrator does. */
 #include "source/source_kafka_int.h"
 
 enum { ASK_MS = 5000 };
@@ -59,10 +60,10 @@ static Status set_security(rd_kafka_conf_t *conf, Arena *a, const Json *connecti
     return OK;
 }
 
-static Status set_all(rd_kafka_conf_t *conf, Arena *a, const Json *connection, Str group, Error *err)
+static Status set_all(rd_kafka_conf_t *conf, Arena *a, const Json *connection, Error *err)
 {
     static const struct { const char *name, *value; } fixed[] = {
-        { "client.id", "firn" }, { "enable.auto.commit", "false" }, { "enable.auto.offset.store", "false" }, { "auto.offset.reset", "error" },
+        { "client.id", "firn" }, { "enable.auto.commit", "false" }, { "auto.offset.reset", "error" },
         { "isolation.level", "read_committed" }, { "enable.partition.eof", "true" }, { "allow.auto.create.topics", "false" },
         { "queued.max.messages.kbytes", "16384" }, { "fetch.message.max.bytes", "1048576" }, { "receive.message.max.bytes", "134217728" },
         { "socket.keepalive.enable", "true" }, { "reconnect.backoff.max.ms", "5000" }, { "topic.metadata.refresh.interval.ms", "30000" },
@@ -72,7 +73,6 @@ static Status set_all(rd_kafka_conf_t *conf, Arena *a, const Json *connection, S
     if (!all.n)
         return FAIL(err, E_INVALID, "Kafka: the connection has no BROKER");
     TRY(set(conf, a, "bootstrap.servers", all, err));
-    TRY(set(conf, a, "group.id", group, err));
     for (size_t i = 0; i < COUNT_OF(fixed); i++)
         TRY(set(conf, a, fixed[i].name, str_c(fixed[i].value), err));
     return set_security(conf, a, connection, err);
@@ -84,13 +84,13 @@ static void conf_freep(rd_kafka_conf_t **conf)
         rd_kafka_conf_destroy(*conf);
 }
 
-Status kafka_open(Arena *a, const Json *connection, Str group, Kafka *ret, Error *err)
+Status kafka_open(Arena *a, const Json *connection, Kafka *ret, Error *err)
 {
     CLEANUP(conf_freep) rd_kafka_conf_t *conf = rd_kafka_conf_new();
     char why[400];
 
     *ret = (Kafka){0};
-    TRY(set_all(conf, a, connection, group, err));
+    TRY(set_all(conf, a, connection, err));
     rd_kafka_conf_set_opaque(conf, ret);
     rd_kafka_conf_set_error_cb(conf, on_error);
     rd_kafka_conf_set_log_cb(conf, on_log);
@@ -101,22 +101,68 @@ Status kafka_open(Arena *a, const Json *connection, Str group, Kafka *ret, Error
     return OK;
 }
 
-void kafka_read(Kafka *k)
+Status kafka_use(Arena *a, Kafka *k, Str topic, Error *err)
 {
-    if (!k->reading)
-        rd_kafka_poll_set_consumer(k->rk);
-    k->reading = 1;
+    if (!topic.n)
+        return FAIL(err, E_INVALID, "KAFKA CONNECTION without TOPIC");
+    k->topic = str_dup(a, topic);
+    k->handle = rd_kafka_topic_new(k->rk, k->topic.p, NULL);
+    if (!k->handle)
+        return kafka_failed(k, rd_kafka_last_error(), "the topic's name", err);
+    k->queue = rd_kafka_queue_new(k->rk);
+    k->told = rd_kafka_queue_new(k->rk);
+    return OK;
 }
 
-/* Without leaving the group in good order: there is no group that balances anything. */
 void kafka_closep(Kafka *k)
 {
+    if (k->queue)
+        rd_kafka_queue_destroy(k->queue);
     if (k->told)
         rd_kafka_queue_destroy(k->told);
-    k->told = NULL;
+    if (k->handle)
+        rd_kafka_topic_destroy(k->handle);
     if (k->rk)
         rd_kafka_destroy_flags(k->rk, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     k->rk = NULL;
+    k->handle = NULL;
+    k->queue = k->told = NULL;
+}
+
+/* ---- messages, the group's offsets -------------------------------------------------------------------------------------------------------------- */
+
+Status kafka_start(Kafka *k, int32_t partition, int64_t offset, Error *err)
+{
+    return rd_kafka_consume_start_queue(k->handle, partition, offset, k->queue) == 0 ? OK : kafka_failed(k, rd_kafka_last_error(), "reading a partition", err);
+}
+
+rd_kafka_message_t *kafka_poll(Kafka *k, int ms)
+{
+    (void)!rd_kafka_poll(k->rk, 0);                       /* errors */
+    return rd_kafka_consume_queue(k->queue, ms);
+}
+
+bool kafka_tell_group(Kafka *k, Str group, const KafkaPlaces *places)
+{
+    rd_kafka_event_t *done;
+    rd_kafka_AlterConsumerGroupOffsets_t *q;
+    rd_kafka_topic_partition_list_t *list;
+
+    while ((done = rd_kafka_queue_poll(k->told, 0)) != NULL) {
+        rd_kafka_event_destroy(done);
+        k->telling = 0;
+    }
+    if (k->telling)
+        return false;
+    list = rd_kafka_topic_partition_list_new((int)places->n);
+    for vec_each(KafkaPlace, p, places)
+        rd_kafka_topic_partition_list_add(list, k->topic.p, p->partition)->offset = p->next;
+    q = rd_kafka_AlterConsumerGroupOffsets_new(group.p, list);
+    rd_kafka_AlterConsumerGroupOffsets(k->rk, &q, 1, NULL, k->told);
+    rd_kafka_AlterConsumerGroupOffsets_destroy(q);
+    rd_kafka_topic_partition_list_destroy(list);
+    k->telling = 1;
+    return true;
 }
 
 static void on_error(rd_kafka_t *rk UNUSED, int code, const char *reason, void *opaque)
@@ -161,21 +207,11 @@ Status kafka_failed(const Kafka *k, rd_kafka_resp_err_t code, const char *what, 
 
 /* ---- questions ---------------------------------------------------------------------------------------------------------------------------------------- */
 
-/* Errors arrive by a queue that somebody must look at; while messages are read they come with them. */
-static void hear(Kafka *k)
-{
-    if (k->reading)
-        return;
-    rd_kafka_queue_t *main = rd_kafka_queue_get_main(k->rk);
-    rd_kafka_queue_poll_callback(main, 0);
-    rd_kafka_queue_destroy(main);
-}
-
 static Status metadata(Kafka *k, rd_kafka_topic_t *topic, const struct rd_kafka_metadata **ret, Error *err)
 {
     rd_kafka_resp_err_t code = rd_kafka_metadata(k->rk, 0, topic, ret, ASK_MS);
 
-    hear(k);
+    (void)!rd_kafka_poll(k->rk, 0);                       /* errors */
     return code == RD_KAFKA_RESP_ERR_NO_ERROR ? OK : kafka_failed(k, code, "asking the cluster", err);
 }
 
@@ -194,16 +230,10 @@ static Status count_partitions(Kafka *k, const struct rd_kafka_metadata *md, int
 Status kafka_partitions(Kafka *k, int *ret, Error *err)
 {
     const struct rd_kafka_metadata *md = NULL;
-    rd_kafka_topic_t *topic = rd_kafka_topic_new(k->rk, k->topic.p, NULL);
 
-    if (!topic)
-        return kafka_failed(k, rd_kafka_last_error(), "the topic's name", err);
-    Status s = metadata(k, topic, &md, err);
-    rd_kafka_topic_destroy(topic);
-    if (s == OK)
-        s = count_partitions(k, md, ret, err);
-    if (md)
-        rd_kafka_metadata_destroy(md);
+    TRY(metadata(k, k->handle, &md, err));
+    Status s = count_partitions(k, md, ret, err);
+    rd_kafka_metadata_destroy(md);
     return s;
 }
 
@@ -221,7 +251,7 @@ Status kafka_watermarks(Kafka *k, int32_t partition, int64_t *low, int64_t *high
 {
     rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(k->rk, k->topic.p, partition, low, high, ASK_MS);
 
-    hear(k);
+    (void)!rd_kafka_poll(k->rk, 0);                       /* errors */
     return code == RD_KAFKA_RESP_ERR_NO_ERROR ? OK : kafka_failed(k, code, "asking for a partition's offsets", err);
 }
 

@@ -62,11 +62,15 @@ KafkaPlace *kafka_place(KafkaPlaces *p, int32_t partition);               /* NUL
 
 /* ---- the client (source_kafka_client.c) -------------------------------------------------------------------------------------------------------- */
 
-/* error: the newest that librdkafka said; down: no broker is there; reading: events come with the messages from now on. */
-typedef struct Kafka { rd_kafka_t *rk; rd_kafka_queue_t *told; Str topic; char error[512]; int down, reading; } Kafka;      /* told: answers about the group's offsets */
-NODISCARD Status kafka_open(Arena *a, const Json *connection, Str group, Kafka *ret, Error *err);
+/* queue: messages of the partitions that were started; told: answers about a group's offsets; error: the newest that librdkafka said; down: no broker is there. */
+typedef struct Kafka { rd_kafka_t *rk; rd_kafka_topic_t *handle; rd_kafka_queue_t *queue, *told; Str topic; char error[512]; int down, telling; } Kafka;
+NODISCARD Status kafka_open(Arena *a, const Json *connection, Kafka *ret, Error *err);
+NODISCARD Status kafka_use(Arena *a, Kafka *k, Str topic, Error *err);
 void kafka_closep(Kafka *k);
-void kafka_read(Kafka *k);                                /* what comes is taken by rd_kafka_consumer_poll from now on */
+NODISCARD Status kafka_start(Kafka *k, int32_t partition, int64_t offset, Error *err);
+rd_kafka_message_t *kafka_poll(Kafka *k, int ms);         /* NULL: nothing came; rd_kafka_message_destroy */
+/* Tells the group's offsets; returns at once. false: the last ones are still on their way. */
+bool kafka_tell_group(Kafka *k, Str group, const KafkaPlaces *places);
 /* E_NOT_FOUND: no such topic. */
 NODISCARD Status kafka_partitions(Kafka *k, int *ret, Error *err);
 NODISCARD Status kafka_watermarks(Kafka *k, int32_t partition, int64_t *low, int64_t *high, Error *err);
