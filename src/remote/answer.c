@@ -134,7 +134,7 @@ Status remote_parse_token(Arena *a, Str body, TokenAnswer *ret, Error *err)
     *ret = (TokenAnswer){ .token = json_get_str(j, "access_token", (Str){0}), .life_ms = TOKEN_LIFE_MS };
     int64_t seconds = json_get_int(j, "expires_in", 0);
     if (seconds > 0)
-        ret->life_ms = min_i64(seconds, 7 * 86400) * 1000;
+        ret->life_ms = min_i64(seconds, 7 * 86400LL) * 1000;
     if (!ret->token.n || ret->token.n > TOKEN_BYTES_MAX)
         return FAIL(err, E_INVALID, "the token server's answer has no access_token of at most %d bytes", TOKEN_BYTES_MAX);
     for (size_t i = 0; i < ret->token.n; i++)

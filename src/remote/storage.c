@@ -118,7 +118,7 @@ static void take_keys(Storage *g, const Found *f)
                          .session_token = str_dup(g->keys_arena, look(f, "s3.session-token")) };
     if (!str_to_i64(look(f, "s3.session-token-expires-at-ms"), &g->ends_ms) || g->ends_ms <= now)
         g->ends_ms = 0;
-    g->due_ms = !g->ends_ms ? now + VENDED_LIFE_MS : g->ends_ms - now > 2 * VENDED_EARLY_MS ? g->ends_ms - VENDED_EARLY_MS : now + (g->ends_ms - now) / 2;
+    g->due_ms = !g->ends_ms ? now + VENDED_LIFE_MS : g->ends_ms - now > 2LL * VENDED_EARLY_MS ? g->ends_ms - VENDED_EARLY_MS : now + (g->ends_ms - now) / 2;
 }
 
 static Status own_keys(void *ctx, Arena *a, AwsKeys *ret, Error *err)

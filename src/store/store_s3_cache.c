@@ -4,21 +4,16 @@
  * An entry is one object's bytes as they were at one ETag.  A store that has given out an entry's path holds (pins) it until store_paths_done or its end; what nobody holds goes
  * when space is needed, the longest unused first.
  * Invariants: (1) a path that was given out stays as long as its store holds it; (2) a file that is there is whole: it is written under another name, its length (and
- * checksum, when the server tells one) compared, then renamed; (3) `used` is the bytes of all files, those on their way included; (4) the folder is of this process alone:
- * a lock says that it lives, and what has none is swept. */
-#include <dirent.h>
+ * checksum, when the server tells one) compared, then renamed; (3) `used` is the bytes of all files, those on their way included. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/store_s3_int.h"
 
-#define FOLDER_PREFIX "firn-objects-"
-enum { CACHE_BUCKETS = 1024, FOLDER_DEPTH = 4 };
+enum { CACHE_BUCKETS = 1024 };
 static const int64_t CACHE_BYTES = 8LL * 1024 * 1024 * 1024;
 
 typedef enum { ENTRY_COMING, ENTRY_HERE, ENTRY_FAILED } EntryState;
@@ -36,7 +31,7 @@ struct StoreCache {
     int64_t max, used;
     uint64_t serial;
     char *dir, *scratch;
-    int lock;
+    CacheFolder *folder;
 };
 
 typedef struct Fetch {
@@ -49,9 +44,6 @@ typedef struct Fetch {
     int64_t got;
 } Fetch;
 
-static Status make_folder(StoreCache *c, Str dir, Error *err);
-static void sweep(const char *dir);
-static void remove_folder(const char *dir, int depth);
 static char *copy_z(const char *a, const char *b);
 static CacheEntry **find(StoreCache *c, const char *key);
 static CacheEntry *entry_new(StoreCache *c, const char *key);
@@ -67,15 +59,16 @@ Status store_cache_open(Str dir, int64_t max_bytes, StoreCache **ret, Error *err
     StoreCache *c = calloc(1, sizeof *c);
     if (!c)
         abort();
-    c->lock = -1;
     c->max = max_bytes ? max_bytes : CACHE_BYTES;
     pthread_mutex_init(&c->mu, NULL);
     pthread_cond_init(&c->changed, NULL);
-    Status st = make_folder(c, dir, err);
+    Status st = cache_folder_make(dir, &c->folder, err);
     if (st != OK) {
         store_cache_free(c);
         return st;
     }
+    c->dir = copy_z(cache_folder_dir(c->folder), "");
+    c->scratch = copy_z(c->dir, CACHE_SCRATCH);
     *ret = c;
     return OK;
 }
@@ -87,9 +80,7 @@ void store_cache_free(StoreCache *c)
     for (size_t i = 0; i < CACHE_BUCKETS; i++)
         while (c->buckets[i])
             entry_drop(c, c->buckets[i]);
-    if (c->scratch)
-        remove_folder(c->dir, 0);
-    file_closep(&c->lock);
+    cache_folder_remove(c->folder);
     free(c->dir);
     free(c->scratch);
     pthread_cond_destroy(&c->changed);
@@ -390,8 +381,6 @@ static Status fetch(Store *s, Arena *a, const Location *at, CacheEntry *e, Error
     return st;
 }
 
-/* ---- the folder ---------------------------------------------------------------------------------------------------- */
-
 static char *copy_z(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b);
@@ -401,61 +390,4 @@ static char *copy_z(const char *a, const char *b)
     memcpy(z, a, n);
     memcpy(z + n, b, m + 1);
     return z;
-}
-
-static Status make_folder(StoreCache *c, Str dir, Error *err)
-{
-    const char *top = dir.n ? "" : getenv("TMPDIR");
-    char parent[PATH_MAX], name[PATH_MAX];
-    int n = dir.n ? snprintf(parent, sizeof parent, STR_FMT, STR_ARG(dir)) : snprintf(parent, sizeof parent, "%s", top && *top ? top : "/tmp");
-
-    if (n < 0 || (size_t)n + 64 > sizeof parent)
-        return FAIL(err, E_INVALID, "the folder's name for copies of objects is too long");
-    if (dir.n && mkdir(parent, 0700) < 0 && errno != EEXIST)
-        return FAIL_ERRNO(err, "making the folder '%s'", parent);
-    sweep(parent);
-    memcpy(name, parent, (size_t)n);
-    strcpy(name + n, "/" FOLDER_PREFIX "XXXXXX");
-    if (!mkdtemp(name))
-        return FAIL_ERRNO(err, "making a folder in '%s'", parent);
-    c->dir = copy_z(name, "");
-    c->lock = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (c->lock < 0 || flock(c->lock, LOCK_SH | LOCK_NB) < 0)                /* (4) */
-        return FAIL_ERRNO(err, "locking the folder '%s'", name);
-    c->scratch = copy_z(name, "/scratch");
-    return mkdir(c->scratch, 0700) < 0 ? FAIL_ERRNO(err, "making the folder '%s'", c->scratch) : OK;
-}
-
-/* A folder that can be locked whole belongs to nobody any more. One that was just made and not locked yet is younger than a minute. */
-static void sweep(const char *dir)
-{
-    DIR *d = opendir(dir);
-    struct stat st;
-
-    for (struct dirent *e; d && (e = readdir(d)); ) {
-        char path[PATH_MAX];
-        if (strncmp(e->d_name, FOLDER_PREFIX, sizeof FOLDER_PREFIX - 1) != 0 || snprintf(path, sizeof path, "%s/%s", dir, e->d_name) >= (int)sizeof path)
-            continue;
-        CLEANUP(file_closep) int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() && st.st_mtim.tv_sec + 60 < clock_ms() / 1000 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-            remove_folder(path, 0);
-    }
-    if (d)
-        closedir(d);
-}
-
-static void remove_folder(const char *dir, int depth)
-{
-    DIR *d = depth < FOLDER_DEPTH ? opendir(dir) : NULL;
-
-    for (struct dirent *e; d && (e = readdir(d)); ) {
-        char path[PATH_MAX];
-        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || snprintf(path, sizeof path, "%s/%s", dir, e->d_name) >= (int)sizeof path)
-            continue;
-        if (unlink(path) < 0 && errno != ENOENT)
-            remove_folder(path, depth + 1);
-    }
-    if (d)
-        closedir(d);
-    rmdir(dir);
 }

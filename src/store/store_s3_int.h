@@ -88,6 +88,13 @@ NODISCARD Status s3s_local_path(Store *s, Arena *a, Str uri, Str *ret, Error *er
 NODISCARD Status s3s_open_fd(Store *s, Arena *a, Str uri, int *fd, ObjectInfo *info, Error *err);
 void s3s_prefetch(Store *s, const StrVec *uris);
 void s3s_unpin(S3Side *t);
+/* store_s3_folder.c */
+typedef struct CacheFolder CacheFolder;
+#define CACHE_SCRATCH "/scratch"                     /* in it: files on their way out */
+NODISCARD Status cache_folder_make(Str dir, CacheFolder **ret, Error *err);      /* *ret is set also on an error */
+const char *cache_folder_dir(const CacheFolder *f);
+void cache_folder_remove(CacheFolder *f);
+
 Str store_cache_dir(const StoreCache *c);
 Str store_cache_scratch(const StoreCache *c);
 

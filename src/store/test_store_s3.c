@@ -551,6 +551,26 @@ static void test_cache(void **state)
     assert_status(store_local_path(e->s, e->a, S("s3://b/1"), &p1, &e->err), E_NOT_FOUND);
 }
 
+/* What an owner that was killed left behind goes when the next one comes; what belongs to a living one, or to nobody that we know, stays. */
+static void test_dead_owner(void **state)
+{
+    Env *e = *state;
+    StoreCache *c = NULL;
+    Str dead = str_fmt(e->a, "%s/firn-objects-dead01", e->dir), other = str_fmt(e->a, "%s/something", e->dir), link = str_cat(e->a, dead, S("/link"));
+    struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+    assert_int_equal(mkdir(dead.p, 0700), 0);
+    assert_int_equal(mkdir(other.p, 0700), 0);
+    assert_int_equal(mkdir(str_cat(e->a, dead, S("/scratch")).p, 0700), 0);
+    assert_int_equal(symlink(other.p, link.p), 0);
+    assert_int_equal(utimensat(AT_FDCWD, dead.p, old, 0), 0);
+    assert_ok(store_cache_open(str_c(e->dir), 1000, &c, &e->err), &e->err);
+    assert_int_equal(access(dead.p, F_OK), -1);
+    assert_int_equal(access(other.p, F_OK), 0);
+    assert_int_equal(access(store_scratch(e->s).p, F_OK), 0);
+    store_cache_free(c);
+    rmdir(other.p);
+}
+
 static void test_cache_over_cuts(void **state)
 {
     Env *e = *state;
@@ -660,7 +680,7 @@ int main(void)
 #define T(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_objects), T(test_what_is_not_there), T(test_list), T(test_retries), T(test_lies), T(test_conditions), T(test_expired_keys), T(test_parts), T(test_lost_completion),
-        T(test_adopt), T(test_cache), T(test_cache_over_cuts), T(test_cache_together), T(test_prefetch), T(test_host_style), T(test_fence),
+        T(test_adopt), T(test_cache), T(test_dead_owner), T(test_cache_over_cuts), T(test_cache_together), T(test_prefetch), T(test_host_style), T(test_fence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
