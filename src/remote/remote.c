@@ -44,6 +44,7 @@ void remote_close(RemoteCatalog *c)
 void remote_closep(RemoteCatalog **c)
 {
     remote_close(*c);
+    *c = NULL;
 }
 
 static Status copy_options(RemoteCatalog *c, const RemoteOptions *o, Error *err)
