@@ -10,10 +10,7 @@
  * Options: "connection_id": the catalog's connection; "namespace", "table", or "tables": [[namespace, table] or [table], …]; "refresh_interval": "10s" (1 second at least).
  * An output's `pinned` is {"namespace", "table", "uuid", "schema"}; the note is {"<namespace>.<table>": {"snapshot", "sequence"}}. */
 #include "lake/lake.h"
-#include "remote/remote.h"
-#include "source/source_int.h"
-
-enum { INTERVAL_US = 10 * 1000 * 1000, INTERVAL_MIN_US = 1000 * 1000, TABLES_MAX = 1000 };
+#include "source/source_iceberg_int.h"
 
 typedef struct Watched {
     size_t output;
@@ -38,130 +35,6 @@ typedef struct Watch {
     int64_t interval_us;
     int running;
 } Watch;
-
-/* ---- options ------------------------------------------------------------------------------------------------------------------------------- */
-
-/* "10s", "5 minutes", "500ms". */
-static Status interval_of(const Json *options, int64_t *ret, Error *err)
-{
-    static const struct { const char *unit; int64_t us; } units[] = { { "ms", 1000 }, { "milli", 1000 }, { "s", 1000000 }, { "m", 60000000 }, { "h", 3600000000 } };
-    Str s = str_trim(json_get_str(options, "refresh_interval", S("")));
-    size_t n = 0;
-    int64_t v;
-
-    *ret = INTERVAL_US;
-    if (!s.n)
-        return OK;
-    while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
-        n++;
-    Str unit = str_trim(str_from(s, n));
-    for (size_t i = 0; str_to_i64(str_sub(s, 0, n), &v) && v <= 3600000 && i < COUNT_OF(units); i++) {
-        if (!str_starts(unit, str_c(units[i].unit)))
-            continue;
-        *ret = v * units[i].us;
-        return *ret >= INTERVAL_MIN_US ? OK : FAIL(err, E_INVALID, "REFRESH INTERVAL must be one second at least");
-    }
-    return FAIL(err, E_INVALID, "invalid REFRESH INTERVAL '" STR_FMT "': a number and a unit, as in '10s'", STR_ARG(s));
-}
-
-typedef struct Named { Str ns, table; } Named;
-typedef VEC(Named) NamedTables;
-
-static Status add_named(Arena *a, Str ns, Str table, NamedTables *ret, Error *err)
-{
-    if (!ns.n || !table.n)
-        return FAIL(err, E_INVALID, "ICEBERG CATALOG sources must specify %s", ns.n ? "TABLE" : "NAMESPACE");
-    vec_push(a, ret, ((Named){ ns, table }));
-    return OK;
-}
-
-static Status named_tables(Arena *a, const Json *options, NamedTables *ret, Error *err)
-{
-    const Json *tables = json_get(options, "tables");
-    Str ns = json_get_str(options, "namespace", (Str){0}), table = json_get_str(options, "table", (Str){0});
-
-    if (json_get(options, "all") || json_get(options, "schemas"))
-        return FAIL(err, E_UNSUPPORTED, "ICEBERG CATALOG sources do not support FOR ALL TABLES and FOR SCHEMAS: name the tables");
-    if (!json_len(tables) || table.n)
-        TRY(add_named(a, ns, table, ret, err));
-    if (json_len(tables) > TABLES_MAX)
-        return FAIL(err, E_LIMIT, "a source of %zu tables, limit is %d", json_len(tables), TABLES_MAX);
-    for (size_t i = 0; i < json_len(tables); i++) {
-        const Json *parts = json_at(tables, i), *last = json_at(parts, json_len(parts) - 1), *first = json_len(parts) > 1 ? json_at(parts, 0) : NULL;
-        if (!json_is(last, JSON_STRING) || json_len(parts) > 2 || (first && !json_is(first, JSON_STRING)))
-            return FAIL(err, E_INVALID, "a table of an Iceberg catalog is named <namespace>.<table>");
-        TRY(add_named(a, first ? first->string : ns, last->string, ret, err));
-    }
-    return OK;
-}
-
-static Status open_catalog(const SourceSpec *s, RemoteCatalog **ret, Error *err)
-{
-    if (!s->catalog)
-        return FAIL(err, E_UNSUPPORTED, "there are no Iceberg catalogs here");
-    return s->catalog(s->ctx, json_get_int(s->options, "connection_id", 0), ret, err);
-}
-
-/* ---- columns --------------------------------------------------------------------------------------------------------------------------------- */
-
-/* PostgreSQL's timestamps end at microseconds. */
-static bool shortened(const DataType *t) { return t->kind == DT_TIMESTAMP_NS; }
-
-static Status output_columns(Arena *a, const IceSchema *schema, SourceOutput *o, Error *err)
-{
-    BoundColumns columns = {0};
-
-    TRY(lake_columns(a, schema, &columns, err));
-    for (size_t i = 0; i < columns.n; i++) {
-        SourceColumn c = { .name = columns.p[i].engine, .type = columns.p[i].type, .not_null = schema->fields.p[i].required };
-        if (shortened(&c.type))
-            c.type.kind = DT_TIMESTAMP;
-        vec_push(a, &o->columns, c);
-    }
-    return OK;
-}
-
-static Str pinned_text(Arena *a, const Named *n, const IceMetadata *m)
-{
-    Json *j = json_object(a);
-
-    json_set(a, j, "namespace", json_str(a, n->ns));
-    json_set(a, j, "table", json_str(a, n->table));
-    json_set(a, j, "uuid", json_str(a, m->uuid));
-    json_set(a, j, "schema", ice_schema_json(a, ice_current_schema(m)));
-    return json_text(a, j);
-}
-
-static Status table_output(Arena *a, RemoteCatalog *c, const Named *n, SourceOutput *ret, Error *err)
-{
-    RemoteTable t = {0};
-
-    TRY_CTX(remote_table_load(c, a, n->ns, n->table, &t, err), err, "Iceberg table " STR_FMT "." STR_FMT, STR_ARG(n->ns), STR_ARG(n->table));
-    *ret = (SourceOutput){ .name = n->table, .external = str_fmt(a, STR_FMT "." STR_FMT, STR_ARG(n->ns), STR_ARG(n->table)), .pinned = pinned_text(a, n, t.meta) };
-    Status s = output_columns(a, ice_current_schema(t.meta), ret, err);
-    remote_table_end(&t);
-    return s;
-}
-
-static Status iceberg_discover(Arena *a, const SourceSpec *s, SourceOutputs *ret, Error *err)
-{
-    CLEANUP(remote_closep) RemoteCatalog *c = NULL;
-    NamedTables named = {0};
-    int64_t ignored;
-    int several = json_len(json_get(s->options, "tables")) > 0;
-
-    TRY(interval_of(s->options, &ignored, err));
-    TRY(named_tables(a, s->options, &named, err));
-    TRY(open_catalog(s, &c, err));
-    for (size_t i = 0; i < named.n; i++) {
-        SourceOutput o = {0};
-        TRY(table_output(a, c, &named.p[i], &o, err));
-        if (!several)
-            o.name = (Str){0};
-        vec_push(a, ret, o);
-    }
-    return OK;
-}
 
 /* ---- what is watched ---------------------------------------------------------------------------------------------------------------------------- */
 
@@ -285,7 +158,7 @@ static Status select_sql(Arena *a, const Watched *t, Str from, size_t *columns, 
     sb_addc(&b, "SELECT ");
     for (size_t i = 0; i < all.n; i++) {
         Str name = sql_ident_str(a, all.p[i].engine);
-        if (shortened(&all.p[i].type))
+        if (iceberg_shortened(&all.p[i].type))
             sb_fmt(&b, "CAST(" STR_FMT " AS TIMESTAMP), ", STR_ARG(name));
         else
             sb_fmt(&b, STR_FMT ", ", STR_ARG(name));
@@ -461,9 +334,9 @@ static Status round_of(Watch *w, Error *err)
 
 static Status watch(Watch *w, Error *err)
 {
-    TRY(interval_of(w->options, &w->interval_us, err));
+    TRY(iceberg_interval(w->options, &w->interval_us, err));
     TRY(take_pins(w, err));
-    TRY(open_catalog(source_spec(w->r), &w->catalog, err));
+    TRY(iceberg_open_catalog(source_spec(w->r), &w->catalog, err));
     TRY(duck_connect(w->r->owner->o.engine, &w->conn, err));
     do
         TRY(round_of(w, err));
