@@ -43,6 +43,46 @@ static void add_acl(Run *r, const Object *o, PgCatRelation *rel)
         vec_push(r->a, &rel->acl, realm_grant_text(r->svc->realm, r->a, g));
 }
 
+/* ---- who may do what, for has_…_privilege ---------------------------------------------------------------------------------------------- */
+
+typedef struct On { char kind; uint32_t object; Str name, owner; const char *all; } On;
+
+static uint32_t grantee_oid(Str id) { return str_eq(id, S(REALM_PUBLIC)) ? 0 : mz_realm_oid('r', id); }
+
+/* The owner holds all. */
+static void add_acls(Run *r, On on, const RealmGrants *g, PgCatObjects *ret)
+{
+    PgCatAcl x = { .kind = on.kind, .object = on.object, .name = on.name };
+
+    x.grantee = grantee_oid(on.owner);
+    x.letters = str_c(on.all);
+    if (on.owner.n)
+        vec_push(r->a, &ret->acls, x);
+    for vec_each(const RealmGrant, y, g) {
+        x.grantee = grantee_oid(y->grantee);
+        x.letters = y->letters;
+        vec_push(r->a, &ret->acls, x);
+    }
+}
+
+static void add_rights(Run *r, MzWorld *w, PgCatObjects *ret)
+{
+    RealmGrants system = {0};
+
+    realm_system_grants(r->svc->realm, r->a, &system);
+    add_acls(r, (On){ 'y', 0, (Str){0}, (Str){0}, "" }, &system, ret);
+    for vec_each(RealmCluster, c, &w->clusters)
+        add_acls(r, (On){ 'c', 0, c->name, c->owner, "UC" }, &c->grants, ret);
+    for vec_each(RealmDatabase, d, &w->databases)
+        add_acls(r, (On){ 'd', mz_realm_oid('d', d->id), d->name, d->owner, "UC" }, &d->grants, ret);
+    for vec_each(RealmSchema, s, &w->schemas)
+        add_acls(r, (On){ 's', mz_realm_oid('s', s->id), (Str){0}, s->owner, "UC" }, &s->grants, ret);
+    for vec_each(Object, o, &w->objects)
+        add_acls(r, (On){ is_relation(o->kind) ? 'r' : 'i', mz_object_oid(o->id), (Str){0}, o->owner, mz_all_letters(o->kind) }, &o->grants, ret);
+    for (size_t i = 0; i < mz_nrelations(); i++)
+        vec_push(r->a, &ret->acls, ((PgCatAcl){ 'r', mz_system_oid(i), (Str){0}, 0, S("r") }));
+}
+
 static PgCatRelation relation_of(Run *r, const Object *o)
 {
     return (PgCatRelation){ .namespace = o->schema, .name = o->name, .owner = realm_role_name(r->svc->realm, r->a, o->owner), .comment = o->comment,
@@ -133,6 +173,7 @@ void pgcat_live(Run *r, PgCatObjects *ret)
     ret->started_us = SOME_I64(r->svc->started_ms * 1000);
     add_places(r, w, ret);
     add_roles(r, w, ret);
+    add_rights(r, w, ret);
     for vec_each(Object, o, &w->objects) {
         if (!str_eq(o->database, live_database(r)))
             continue;

@@ -25,6 +25,8 @@ typedef struct PgCatRelation {
 /* What is known by number elsewhere, too: the live side's. */
 typedef struct PgCatNamed { Str name; uint32_t oid; Str owner; } PgCatNamed;
 typedef struct PgCatRole { Str name; uint32_t oid; int super, inherit, login; } PgCatRole;
+/* kind: 'r' relation, 's' schema, 'd' database, 'c' cluster, 'i' other items, 'y' the system; grantee 0: PUBLIC */
+typedef struct PgCatAcl { char kind; uint32_t object; Str name; uint32_t grantee; Str letters; } PgCatAcl;
 typedef struct PgCatMember { uint32_t role, member, grantor; } PgCatMember;
 
 typedef struct PgCatObjects PgCatObjects;
@@ -37,6 +39,7 @@ struct PgCatObjects {
     VEC(PgCatNamed) numbered_namespaces, numbered_databases;
     VEC(PgCatRole) numbered_roles;      /* with these, the user is one of them */
     VEC(PgCatMember) members;
+    VEC(PgCatAcl) acls;
     Props settings;                     /* pg_settings and current_setting(); PostgreSQL's usual ones are added */
     int32_t backend_pid;
     Str environment;                    /* mz_environment_id() */

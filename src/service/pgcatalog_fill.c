@@ -169,6 +169,57 @@ static Status fill_members(Fill *f)
     return duck_append_done(ap, f->err);
 }
 
+static void reach_row(DuckAppender *ap, uint32_t role, uint32_t via)
+{
+    duck_append_i64(ap, role);
+    duck_append_i64(ap, via);
+    duck_end_row(ap);
+}
+
+/* Depth first; a circle of members ends where it began. */
+static void reach(Fill *f, DuckAppender *ap, uint32_t role, uint32_t via, Map *seen)
+{
+    Str key = str_fmt(f->a, "%u", via);
+
+    if (map_has(seen, key))
+        return;
+    map_put(seen, key, f);
+    reach_row(ap, role, via);
+    for vec_each(PgCatMember, m, &f->o->members)
+        if (m->member == via)
+            reach(f, ap, role, m->role, seen);
+}
+
+static Status fill_reach(Fill *f)
+{
+    DuckAppender *ap;
+
+    TRY(begin(f, PGT_REACH, &ap));
+    for vec_each(PgCatRole, r, &f->o->numbered_roles) {
+        Map seen = map_new(f->a);
+        reach(f, ap, r->oid, r->oid, &seen);
+        reach_row(ap, r->oid, 0);
+    }
+    return duck_append_done(ap, f->err);
+}
+
+static Status fill_acls(Fill *f)
+{
+    DuckAppender *ap;
+
+    TRY(begin(f, PGT_ACL, &ap));
+    for vec_each(PgCatAcl, x, &f->o->acls)
+        for (size_t i = 0; i < x->letters.n; i++) {
+            duck_append_str(ap, str_n(&x->kind, 1));
+            duck_append_i64(ap, x->object);
+            duck_append_str(ap, x->name);
+            duck_append_i64(ap, x->grantee);
+            duck_append_str(ap, str_sub(x->letters, i, i + 1));
+            duck_end_row(ap);
+        }
+    return duck_append_done(ap, f->err);
+}
+
 static void namespace_row(Fill *f, DuckAppender *ap, Str name, uint32_t fixed, Str owner)
 {
     if (map_has(&f->namespaces, name))
@@ -342,6 +393,8 @@ Status pgcat_fill(DuckConn *c, const PgCatObjects *objects, Error *err)
 
     TRY(fill_roles(&f));
     TRY(fill_members(&f));
+    TRY(fill_reach(&f));
+    TRY(fill_acls(&f));
     TRY(fill_namespaces(&f));
     TRY(fill_databases(&f));
     TRY(fill_relations(&f));

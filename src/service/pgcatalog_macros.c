@@ -89,6 +89,34 @@ const char *const pgcat_macros[] = {
     MACRO("pg_char_to_encoding(_s)", "CASE WHEN lower(_s) IN ('utf8', 'utf-8', 'unicode') THEN 6 WHEN lower(_s) = 'sql_ascii' THEN 0 ELSE -1 END"),
     MACRO("pg_backend_pid()", "(SELECT firn_s.pid FROM firn_pg_session firn_s)"),
     MACRO("pg_postmaster_start_time()", "(SELECT firn_s.started FROM firn_pg_session firn_s)"),
+
+    /* ---- rights ---- */
+    MACRO("user_oid(_u)", "coalesce(TRY_CAST(CAST(_u AS VARCHAR) AS UINTEGER), firn_pg_to_regrole(CAST(_u AS VARCHAR)))"),
+    MACRO("me()", "(SELECT firn_r.oid FROM firn_pg_role firn_r, firn_pg_session firn_s WHERE firn_r.name = firn_s.user_)"),
+    MACRO("letters(_p)", "list_transform(string_split(upper(CAST(_p AS VARCHAR)), ','), lambda firn_p: CASE trim(firn_p) WHEN 'SELECT' THEN 'r' WHEN 'INSERT' THEN 'a' "
+          "WHEN 'UPDATE' THEN 'w' WHEN 'DELETE' THEN 'd' WHEN 'USAGE' THEN 'U' WHEN 'CREATE' THEN 'C' WHEN 'CREATEROLE' THEN 'R' WHEN 'CREATEDB' THEN 'B' "
+          "WHEN 'CREATECLUSTER' THEN 'N' WHEN 'CREATENETWORKPOLICY' THEN 'P' ELSE '' END)"),
+    MACRO("all_may(_u)", "coalesce((SELECT bool_or(firn_r.super) FROM firn_pg_role firn_r WHERE firn_r.oid = _u), false)"),
+    MACRO("holds(_u, _kind, _oid, _name, _p)", "firn_pg_all_may(_u) OR EXISTS (SELECT 1 FROM firn_pg_acl firn_x JOIN firn_pg_reach firn_y ON firn_y.via = firn_x.grantee "
+          "WHERE firn_y.role = _u AND firn_x.kind = _kind AND (firn_x.object = _oid OR firn_x.name = _name) AND list_contains(firn_pg_letters(_p), firn_x.letter))"),
+    MACRO("has(_kind, _user, _oid, _name, _p)", "CASE WHEN NOT EXISTS (SELECT 1 FROM firn_pg_reach) THEN true ELSE firn_pg_holds(_user, _kind, _oid, _name, _p) END"),
+    MACRO("who(_x, _z)", "CASE WHEN _z IS NULL THEN firn_pg_me() ELSE firn_pg_user_oid(_x) END"),
+    MACRO("what(_x, _y, _z)", "CASE WHEN _z IS NULL THEN CAST(_x AS VARCHAR) ELSE CAST(_y AS VARCHAR) END"),
+    MACRO("which(_y, _z)", "coalesce(CAST(_z AS VARCHAR), CAST(_y AS VARCHAR))"),
+    MACRO("has_table(_x, _y, _z)", "firn_pg_has('r', firn_pg_who(_x, _z), firn_pg_relation(firn_pg_what(_x, _y, _z)), NULL, firn_pg_which(_y, _z))"),
+    MACRO("has_schema(_x, _y, _z)", "firn_pg_has('s', firn_pg_who(_x, _z), firn_pg_to_regnamespace(firn_pg_what(_x, _y, _z)), NULL, firn_pg_which(_y, _z))"),
+    MACRO("has_database(_x, _y, _z)", "firn_pg_has('d', firn_pg_who(_x, _z), TRY_CAST(firn_pg_what(_x, _y, _z) AS UINTEGER), firn_pg_what(_x, _y, _z), firn_pg_which(_y, _z))"),
+    MACRO("has_cluster(_x, _y, _z)", "firn_pg_has('c', firn_pg_who(_x, _z), NULL, firn_pg_what(_x, _y, _z), firn_pg_which(_y, _z))"),
+    MACRO("has_item(_x, _y, _z)", "firn_pg_has('i', firn_pg_who(_x, _z), TRY_CAST(firn_pg_what(_x, _y, _z) AS UINTEGER), firn_pg_what(_x, _y, _z), firn_pg_which(_y, _z))"),
+    MACRO("has_type(_x, _y, _z)", "firn_pg_to_regtype(firn_pg_what(_x, _y, _z)) IS NOT NULL OR firn_pg_has_item(_x, _y, _z)"),
+    MACRO("has_system(_x, _y)", "firn_pg_has('y', firn_pg_who(_x, _y), 0::UINTEGER, NULL, firn_pg_which(_x, _y))"),
+    MACRO("has_role(_x, _y, _z)", "CASE WHEN NOT EXISTS (SELECT 1 FROM firn_pg_reach) THEN true ELSE firn_pg_all_may(firn_pg_who(_x, _z)) OR EXISTS (SELECT 1 FROM firn_pg_reach firn_y "
+          "WHERE firn_y.role = firn_pg_who(_x, _z) AND firn_y.via = firn_pg_user_oid(firn_pg_what(_x, _y, _z))) END"),
+    MACRO("aclexplode(_l)", "flatten(list_transform(_l, lambda firn_x: list_transform(string_split(split_part(split_part(firn_x, '=', 2), '/', 1), ''), lambda firn_c: struct_pack("
+          "grantor := split_part(firn_x, '/', 2), grantee := CASE WHEN starts_with(firn_x, '=') THEN 'p' ELSE split_part(firn_x, '=', 1) END, privilege_type := CASE firn_c "
+          "WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE' WHEN 'U' THEN 'USAGE' WHEN 'C' THEN 'CREATE' WHEN 'R' THEN 'CREATEROLE' "
+          "WHEN 'B' THEN 'CREATEDB' WHEN 'N' THEN 'CREATECLUSTER' WHEN 'P' THEN 'CREATENETWORKPOLICY' END, is_grantable := false))))"),
+
     MACRO("mz_environment_id()", "(SELECT firn_s.environment FROM firn_pg_session firn_s)"),
     MACRO("mz_is_superuser()", "(SELECT firn_s.super FROM firn_pg_session firn_s)"),
     MACRO("mz_uptime()", "(SELECT now() - firn_s.started FROM firn_pg_session firn_s)"),

@@ -13,6 +13,8 @@ const PgcatTable pgcat_temps[PGT_COUNT] = {
     [PGT_SETTING] = { "", "firn_pg_setting", "name:s setting:s" },
     [PGT_SESSION] = { "", "firn_pg_session", "schema:s database:s user_:s pid:i started:t environment:s super:b" },
     [PGT_MEMBER] = { "", "firn_pg_member", "role:o member:o grantor:o" },
+    [PGT_REACH] = { "", "firn_pg_reach", "role:o via:o" },                  /* what a role is a member of, itself and PUBLIC (0) too */
+    [PGT_ACL] = { "", "firn_pg_acl", "kind:s object:o name:s grantee:o letter:s" },
 };
 
 #define REL_NS "firn_pg_rel r JOIN firn_pg_ns n ON n.oid = r.ns"

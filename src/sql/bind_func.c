@@ -48,7 +48,8 @@ static bool plain_name(Bind *b, const StrVec *name, Str *ret)
     if (name->n == 1)
         return true;
     if (!b->spark)
-        return !b->trino && name->n == 2 && (str_ieq(name->p[0], S("pg_catalog")) || str_ieq(name->p[0], S("information_schema")));
+        return !b->trino && name->n == 2 && (str_ieq(name->p[0], S("pg_catalog")) || str_ieq(name->p[0], S("information_schema")) ||
+                                               str_ieq(name->p[0], S("mz_catalog")) || str_ieq(name->p[0], S("mz_internal")));
     return str_ieq(name->p[name->n - 2], S("builtin")) && (name->n == 2 || (name->n == 3 && str_ieq(name->p[0], S("system"))));
 }
 

@@ -63,11 +63,29 @@ static Str trino_auto_name(Bind *b, const Expr *e, size_t place)
     return str_fmt(b->a, "_col%zu", place);
 }
 
+/* (row).*: a field each; of a function that gives rows, of all of them. */
+static Status bind_row_star(Bind *b, Level *l, const SelectItem *item, SelectItems *ret)
+{
+    Expr *row = item->expr->args.p[0];
+
+    TRY(bind_expr(b, l, &row));
+    if (row->type.kind != DT_STRUCT)
+        return BIND_FAIL(b, item->expr->position, "42809", "type " STR_FMT " is not composite", STR_ARG(bind_type_name(b, &row->type)));
+    for (size_t i = 0; i < row->type.nchildren; i++) {
+        SelectItem out = { .alias = row->type.names[i] };
+        TRY(bind_field(b, row, row->type.names[i], item->expr->position, &out.expr));
+        vec_push(b->a, ret, out);
+    }
+    return OK;
+}
+
 /* Spark names an item by its text before implicit casts are put in. */
 static Status bind_item(Bind *b, Level *l, const SelectItem *item, SelectItems *ret)
 {
     SelectItem out = *item;
 
+    if (item->expr->kind == EX_STAR && item->expr->args.n)
+        return bind_row_star(b, l, item, ret);
     if (item->expr->kind == EX_STAR && !item->expr->func)
         return bind_star(b, l, item, ret);
     Str name = item->alias.n ? item->alias : b->trino ? trino_auto_name(b, item->expr, ret->n) : bind_auto_name(b, item->expr);

@@ -176,6 +176,22 @@ static Status expandarray(FuncArgs *c)
     return func_with(c, "unnest(list_transform($1, lambda x, i: struct_pack(x := x, n := CAST(i AS INTEGER))))", t);
 }
 
+/* Materialize's mz_internal.mz_aclexplode(privileges): a row for each privilege of each "grantee=letters/grantor". */
+static Status aclexplode(FuncArgs *c)
+{
+    static const char *const names[] = { "grantor", "grantee", "privilege_type", "is_grantable" };
+    Arena *a = c->b->a;
+    DataType t = { .kind = DT_STRUCT, .nchildren = COUNT_OF(names), .children = arena_array(a, DataType, COUNT_OF(names)), .names = arena_array(a, Str, COUNT_OF(names)) };
+
+    if (c->l->clause != CL_ITEM || c->l->in_aggregate || func_arg(c, 0)->kind != DT_LIST)
+        return func_fail(c, "an array of privileges, in a select list");
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        t.names[i] = str_c(names[i]);
+        t.children[i] = ty(i < 3 ? DT_STRING : DT_BOOL);
+    }
+    return func_with(c, "unnest(firn_pg_aclexplode($1))", t);
+}
+
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
 static const FuncRow rows[] = {
@@ -186,7 +202,7 @@ static const FuncRow rows[] = {
     { "element_at", FD_BOTH, element_at }, { "map", FD_BOTH, map_ }, { "map_keys", FD_BOTH, map_part },
     { "map_values", FD_BOTH, map_part }, { "transform", FD_BOTH, higher_order }, { "filter", FD_BOTH, higher_order },
     { "array_exists", FD_BOTH, higher_order }, { "forall", FD_BOTH, higher_order }, { "explode", FD_BOTH, explode },
-    { "_pg_expandarray", FD_POSTGRES, expandarray }, { "generate_series", FD_POSTGRES, series },
+    { "_pg_expandarray", FD_POSTGRES, expandarray }, { "mz_aclexplode", FD_POSTGRES, aclexplode }, { "generate_series", FD_POSTGRES, series },
 };
 
 FuncWorker func_nested(Str canonical, int dialect) { return func_row(rows, COUNT_OF(rows), canonical, dialect); }

@@ -423,7 +423,7 @@ static const char *arguments_of(const FuncSpec *s, Dialect d)
         { "to_date", FD_POSTGRES, "" }, { "position", FD_POSTGRES, "'b', 'abc'" }, { "position", FD_SPARK, "'b', 'abc'" }, { "regexp_replace", FD_POSTGRES, "'abc', 'b', 'x', 'g'" },
         { "concat_ws", FD_BOTH, "'-', 'a'" }, { "chr", FD_BOTH, "65" }, { "array_position", FD_BOTH, NULL }, { "isnan", FD_SPARK, "1D" }, { "substring", FD_POSTGRES, "'abc', 1, 2" },
         { "nth_value", FD_BOTH, "1, 1" }, { "sequence", FD_SPARK, "1, 3" }, { "string_to_table", FD_POSTGRES, "" }, { "pg_advisory_lock", FD_POSTGRES, "1" },
-        { "justify_interval", FD_POSTGRES, "INTERVAL '1 day'" },
+        { "justify_interval", FD_POSTGRES, "INTERVAL '1 day'" }, { "mz_aclexplode", FD_POSTGRES, "" },
     };
 
     for (size_t i = 0; i < COUNT_OF(special); i++)

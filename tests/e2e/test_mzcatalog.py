@@ -142,6 +142,25 @@ def test_grants_show(db):
     db.execute("DROP ROLE reader")
 
 
+def test_who_may_what(db):
+    for sql in ("CREATE ROLE joe", "CREATE ROLE boss", "GRANT boss TO joe", "GRANT SELECT ON t TO boss", "GRANT CREATEDB ON SYSTEM TO joe"):
+        db.execute(sql)
+    asked = {
+        "has_table_privilege('t', 'SELECT')": True, "has_table_privilege('joe', 't', 'SELECT')": True, "has_table_privilege('joe', 't', 'INSERT')": False,
+        "has_table_privilege('joe', 't'::regclass, 'SELECT, INSERT')": True, "has_schema_privilege('joe', 'public', 'CREATE')": False,
+        "has_schema_privilege('joe', 'public', 'USAGE')": True, "has_database_privilege('joe', 'materialize', 'CREATE')": False,
+        "has_cluster_privilege('joe', 'quickstart', 'USAGE')": True, "has_cluster_privilege('joe', 'quickstart', 'CREATE')": False,
+        "has_system_privilege('CREATECLUSTER')": True, "has_system_privilege('joe', 'CREATECLUSTER')": False, "has_system_privilege('joe', 'CREATEDB')": True,
+        "pg_has_role('joe', 'boss', 'MEMBER')": True, "pg_has_role('boss', 'joe', 'MEMBER')": False,
+    }
+    assert dict(zip(asked, rows(db, "SELECT " + ", ".join(asked))[0])) == asked
+    assert rows(db, """WITH p AS (SELECT mz_internal.mz_aclexplode(t.privileges).* FROM mz_tables t WHERE name = 't')
+                       SELECT r.name, p.privilege_type FROM p JOIN mz_roles r ON r.id = p.grantee WHERE r.name = 'boss'""") == [("boss", "SELECT")]
+    assert rows(db, "SELECT rolname FROM pg_roles r JOIN pg_auth_members m ON m.roleid = r.oid WHERE m.member = (SELECT oid FROM pg_roles WHERE rolname = 'joe')") == [("boss",)]
+    for sql in ("REVOKE SELECT ON t FROM boss", "REVOKE CREATEDB ON SYSTEM FROM joe", "DROP ROLE joe", "DROP ROLE boss"):
+        db.execute(sql)
+
+
 def test_the_audit_log(db):
     db.execute("CREATE TABLE audited (a int)")
     db.execute("DROP TABLE audited")
