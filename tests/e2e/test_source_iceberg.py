@@ -2,6 +2,7 @@
 """CREATE SOURCE … FROM ICEBERG CATALOG: tables of firn's own catalog, written by Spark SQL and by PyIceberg, as live relations with a continuous view over them."""
 import time
 
+import boto3
 import psycopg
 import pyarrow
 import pytest
@@ -72,6 +73,23 @@ def test_several_tables(server, ns, db):
     until(lambda: db.execute("SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM other)").fetchone(), (1, 1))
     server.sql(f"INSERT INTO glue_catalog.{ns}.b VALUES (2)")
     until(lambda: db.execute("SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM other)").fetchone(), (1, 2))
+
+
+def test_table_buckets(server, ns, db):
+    """By S3 Tables' endpoint: signed requests, the connection's own keys for the files."""
+    api = boto3.client("s3tables", endpoint_url=server.lake, aws_access_key_id=server.key, aws_secret_access_key=server.secret, region_name="us-east-1")
+    name = "b" + ns[-20:]
+    arn = api.create_table_bucket(name=name)["arn"]
+    server.sql(f"CREATE NAMESPACE `{name}`.shop")
+    server.sql(f"CREATE TABLE `{name}`.shop.t (id BIGINT) USING iceberg")
+    server.sql(f"INSERT INTO `{name}`.shop.t VALUES (1), (2)")
+    db.execute(f"CREATE SECRET secret_key AS '{server.secret}'")
+    db.execute(f"CREATE CONNECTION aws TO AWS (ENDPOINT '{server.lake}', REGION 'us-east-1', ACCESS KEY ID '{server.key}', SECRET ACCESS KEY SECRET secret_key)")
+    db.execute(f"CREATE CONNECTION buckets TO ICEBERG CATALOG (CATALOG TYPE 's3tablesrest', URL 'https://s3tables.us-east-1.amazonaws.com/iceberg', WAREHOUSE '{arn}', AWS CONNECTION aws)")
+    db.execute("CREATE SOURCE s FROM ICEBERG CATALOG CONNECTION buckets (NAMESPACE 'shop', TABLE 't', REFRESH INTERVAL '1s')")
+    until(lambda: db.execute("SELECT sum(id) FROM s").fetchone()[0], 3)
+    server.sql(f"DELETE FROM `{name}`.shop.t WHERE id = 1")
+    until(lambda: db.execute("SELECT sum(id) FROM s").fetchone()[0], 2)
 
 
 def test_drift_is_said(server, ns, db):
