@@ -400,6 +400,7 @@ static const FuncSpec specs[] = {
     { "array_agg", S_, AG, 1, 1, "x", "!", NULL, 0, "collect_list" },
     { "collect_set", S_, AG, 1, 1, "x", "!", NULL, 0, NULL },
     { "array_agg", P_, AG, 1, 1, "x", "!", NULL, 0, NULL },
+    { "list_agg", P_, AG, 1, 1, "x", "!", NULL, 0, "array_agg" },
     { "string_agg", B_, AG, 1, 2, "ss", "s", "string_agg($1, $2{''})", 0, NULL },
     { "listagg", S_, AG, 1, 2, "ss", "s", "string_agg($1, $2{''})", 0, "string_agg" },
     { "json_agg", P_, AG, 1, 1, "x", "j", "json_group_array($1)", 0, NULL },

@@ -7,6 +7,32 @@ static void group_by(Parser *p, Select *s);
 static void windows(Parser *p, Select *s);
 static bool items_end(Parser *p);
 
+static void hint(Parser *p)
+{
+    static const char *const known[] = { "aggregate input group size", "distinct on input group size", "limit input group size", "expected group size" };
+    StrBuf b = sb_new(p->a);
+    int at = p_pos(p);
+
+    while (!p->status && !p_is_op(p, '=') && !p_is_op(p, ')'))
+        sb_fmt(&b, "%s" STR_FMT, b.n ? " " : "", STR_ARG(str_lower(p->a, p_label(p))));
+    p_need_op(p, '=');
+    (void)p_integer(p);
+    for (size_t i = 0; i < COUNT_OF(known); i++)
+        if (str_eq(sb_str(&b), str_c(known[i])))
+            return;
+    P_FAIL(p, E_SYNTAX, at, "unknown query hint \"" STR_FMT "\"", STR_ARG(sb_str(&b)));
+}
+
+/* OPTIONS (AGGREGATE INPUT GROUP SIZE = n, …): hints that change no result, and here nothing else. */
+static void hints(Parser *p)
+{
+    p->at += 2;
+    do
+        hint(p);
+    while (!p->status && p_take_op(p, ','));
+    p_need_op(p, ')');
+}
+
 Select *p_select(Parser *p)
 {
     Select *s = arena_new(p->a, Select);
@@ -31,6 +57,8 @@ Select *p_select(Parser *p)
         s->qualify = p_expr(p);
     if (!s->windows.n && p_take(p, K_WINDOW))
         windows(p, s);
+    if (p_postgres(p) && p_is_word_like(p, "options") && p_is_op_at(p, 1, '('))
+        hints(p);
     return s;
 }
 
