@@ -110,7 +110,7 @@ def framed(id, data):
 
 
 def test_json_with_metadata(world, broker, topic):
-    broker.topic(topic, 2)
+    broker.topic(topic, 2, retention_ms=-1)               # the time that it says is long ago
     broker.send(topic, b'{"b": [1, {"c": null}], "a": "x"}', b"17", partition=1, key=b"k", timestamp=1700000000123, headers=[("h", b"v"), ("n", None)])
     sql(world, f"""CREATE SOURCE {topic} FROM KAFKA CONNECTION k (TOPIC '{topic}') KEY FORMAT TEXT VALUE FORMAT JSON
                    INCLUDE KEY AS id, PARTITION, OFFSET AS o, TIMESTAMP AS ts, HEADERS, HEADER 'h' AS one ENVELOPE NONE""")
