@@ -4,6 +4,8 @@
  * Order: the statement is planned (options, rules), then the name is looked at, then - where asked, or by the type's default - the connection is tried, and last it is
  * stored: a connection that cannot be used is not made, and a changed one that cannot be used stays as it was. */
 #include "service/live_connection_int.h"
+#include "service/live_sink.h"
+#include "service/live_source.h"
 
 static const char *const aws_options[] = { "ACCESS KEY ID", "SECRET ACCESS KEY", "SESSION TOKEN", "ENDPOINT", "REGION", "ASSUME ROLE ARN", "ASSUME ROLE SESSION NAME", NULL };
 static const char *const iceberg_options[] = { "ACCESS DELEGATION", "AWS CONNECTION", "BEARER TOKEN", "CATALOG TYPE", "CREDENTIAL", "GCP CONNECTION", "OAUTH2 SERVER URL", "SCOPE",
@@ -223,18 +225,17 @@ static Status may_alter(Run *r, const Object *o, const ConnType *t, Error *err)
     return t ? OK : FAIL(err, E_CORRUPT, "connection \"" STR_FMT "\" is of unknown type '" STR_FMT "'", STR_ARG(o->name), STR_ARG(o->type));
 }
 
-/* Sinks and sources open the connection when they begin: they begin anew. */
+/* Sinks and sources open the connection when they begin: they begin anew. What does not is a status of its own; the connection is altered. */
 static void restart_users(Run *r, const Object *o)
 {
     ObjectVec users = {0};
+    Error err;
 
     objects_users(r->svc->objects, r->a, o->id, &users);
-    for (size_t i = 0; i < users.n; i++) {
-        const LiveHooks *h = live_hooks(users.p[i].kind);
-        if ((users.p[i].kind != OBJ_SINK && users.p[i].kind != OBJ_SOURCE) || !h->pause || !h->resume || !live_runs(r->svc, &users.p[i]))
-            continue;
-        h->pause(r->svc, &users.p[i]);
-        h->resume(r->svc, &users.p[i]);
+    for vec_each(const Object, u, &users) {
+        Status s = u->kind == OBJ_SINK ? sink_restart(r->svc, u, &err) : u->kind == OBJ_SOURCE ? source_hooks.start(r->svc, u, &err) : OK;
+        if (s != OK)
+            log_error(&err, "restart after ALTER CONNECTION", "name", str_z(r->a, u->name), NULL);
     }
 }
 
