@@ -210,6 +210,13 @@ def trusting(who, external_id=None):
     return json.dumps({"Version": "2012-10-17", "Statement": [st]})
 
 
+def there(server):
+    try:
+        return server.sql("SELECT count(*) FROM elsewhere.made_on_demand.t")[0][0]
+    except psycopg.errors.UndefinedTable:
+        return None
+
+
 def test_an_account_elsewhere(server, tmp_path):
     """As with AWS itself: firn's own key there takes firn's own role, that one the user's."""
     def api(service):
@@ -232,6 +239,14 @@ def test_an_account_elsewhere(server, tmp_path):
             iam.update_assume_role_policy(RoleName="target", PolicyDocument=trusting(jump, external_id))
             db.execute("VALIDATE CONNECTION c")
             db.execute(f"CREATE CONNECTION i TO ICEBERG CATALOG (CATALOG TYPE 's3tablesrest', URL 'https://s3tables.us-east-1.amazonaws.com/iceberg', WAREHOUSE '{bucket}', AWS CONNECTION c)")
+            db.execute("CREATE TABLE t (a int)")
+            db.execute("INSERT INTO t VALUES (1), (2)")
+            db.execute("CREATE SINK s FROM t INTO ICEBERG CATALOG CONNECTION i (NAMESPACE 'made_on_demand', TABLE 't') MODE APPEND WITH (COMMIT INTERVAL '1s')")
+            deadline = time.monotonic() + 60
+            while there(server) != 2:
+                assert time.monotonic() < deadline, rows(db, "SELECT status, error FROM mz_internal.mz_sink_statuses")
+                time.sleep(0.3)
+            db.execute("DROP SINK s")
             iam.update_assume_role_policy(RoleName="FirnConnection", PolicyDocument=trusting("arn:aws:iam::123456789012:root"))
             iam.delete_role_policy(RoleName="FirnConnection", PolicyName="p")
             fails(db, "VALIDATE CONNECTION c", "firn's own role: assuming role " + jump)

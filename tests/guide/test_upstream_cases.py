@@ -390,3 +390,46 @@ def test_24b_partitions_refused(c):
     c.run("CREATE TABLE c24 (id int, region text)")
     for by, words in (("nope", "column referenced in PARTITION BY does not exist"), ("day(region)", "PARTITION BY transform")):
         c.refused(f"CREATE SINK s24 FROM c24 INTO ICEBERG CATALOG CONNECTION catalog (NAMESPACE 'n', TABLE 't') KEY (id) NOT ENFORCED PARTITION BY ({by}) MODE UPSERT WITH (COMMIT INTERVAL '1s')", words)
+
+
+# ---- and what ours promises beyond ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_connection_that_is_altered(c):
+    """Its sinks begin anew with what it says now: a dead endpoint stalls them, the right one lets them go on; another catalog's sinks never notice."""
+    c.connect("moved", c.server.lake)
+    c.run("CREATE TABLE c30 (a int)", "INSERT INTO c30 VALUES (1)")
+    s, t = c.sink("c30", "KEY (a) NOT ENFORCED MODE UPSERT", connection="moved")
+    other, u = c.sink("c30", "MODE APPEND")
+    until(lambda: c.there(t) == [(1,)] and len(c.there(u) or []) == 1)
+    c.run("ALTER CONNECTION moved_aws SET (ENDPOINT = 'http://127.0.0.1:1')", "INSERT INTO c30 VALUES (2)")
+    status, error = until(lambda: c.state(s) if c.state(s)[0] == "stalled" else None)
+    assert "connect" in error and c.server.secret not in error
+    until(lambda: len(c.there(u)) == 2)
+    assert c.there(t) == [(1,)] and c.state(other)[0] == "running"
+    c.run(f"ALTER CONNECTION moved_aws SET (ENDPOINT = '{c.server.lake}')")
+    until(lambda: c.there(t) == [(1,), (2,)])
+    c.drop(s, other)
+
+
+def test_keys_that_are_taken_away(c):
+    """The key of the connection is not good any more; then it is again."""
+    user = c.aws("iam", "create-user", "--user-name", "sinker")["User"]
+    c.aws("iam", "put-user-policy", "--user-name", "sinker", "--policy-name", "p", "--policy-document",
+          json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3tables:*", "Resource": [c.bucket, c.bucket + "/table/*"]}]}))
+    key = c.aws("iam", "create-access-key", "--user-name", "sinker")["AccessKey"]
+    c.run(f"CREATE SECRET sinker_key AS '{key['SecretAccessKey']}'",
+          f"CREATE CONNECTION sinker_aws TO AWS (ACCESS KEY ID = '{key['AccessKeyId']}', SECRET ACCESS KEY = SECRET sinker_key, REGION = 'us-east-1', ENDPOINT = '{c.server.lake}')",
+          f"CREATE CONNECTION sinker TO ICEBERG CATALOG (CATALOG TYPE = 's3tablesrest', URL = 'https://s3tables.us-east-1.amazonaws.com/iceberg', WAREHOUSE = '{c.bucket}', AWS CONNECTION = sinker_aws)")
+    c.run("CREATE TABLE c31 (a int)", "INSERT INTO c31 VALUES (1)")
+    s, t = c.sink("c31", "MODE APPEND", connection="sinker")
+    until(lambda: len(c.there(t) or []) == 1)
+    c.aws("iam", "update-access-key", "--user-name", "sinker", "--access-key-id", key["AccessKeyId"], "--status", "Inactive")
+    c.run("INSERT INTO c31 VALUES (2)")
+    status, error = until(lambda: c.state(s) if c.state(s)[0] == "stalled" else None)
+    assert key["SecretAccessKey"] not in error
+    c.aws("iam", "update-access-key", "--user-name", "sinker", "--access-key-id", key["AccessKeyId"], "--status", "Active")
+    c.run("INSERT INTO c31 VALUES (3)")
+    until(lambda: sorted(r[0] for r in c.there(t)) == [1, 2, 3], 90)
+    assert user["UserName"] == "sinker"
+    c.drop(s)
