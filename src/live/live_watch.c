@@ -100,20 +100,24 @@ void watch_publish(Tick *t)
     pthread_mutex_lock(&l->lock);
     for (LiveWatch *w = l->watches; w; w = w->next) {
         const Delta *d = tick_delta(t, w->id);
-        if (d && d->chunk && d->chunk->rows && !w->overflowed)
+        if (d && d->chunk && d->chunk->rows && !w->overflowed) {
             push_chunk(w, d->chunk);
+            pthread_cond_signal(&w->heard);
+        }
         w->progress = t->t + 1;
     }
     for (size_t i = 0; i < t->deltas.n; i++)
         chunk_release(t->deltas.p[i].chunk);
-    pthread_cond_broadcast(&l->changed);
     pthread_mutex_unlock(&l->lock);
 }
 
 void watch_forget(Live *l, int64_t id)
 {
     for (LiveWatch *w = l->watches; w; w = w->next)
-        w->dropped |= w->id == id;
+        if (w->id == id) {
+            w->dropped = 1;
+            pthread_cond_signal(&w->heard);
+        }
 }
 
 /* ---- for readers ------------------------------------------------------------------------------------------------------------------ */
@@ -144,13 +148,16 @@ Status live_watch(Live *l, int64_t id, DuckConn *conn, DuckResult **snapshot, Li
         return FAIL(err, E_LIMIT, "out of memory");
     w->l = l;
     w->id = id;
+    pthread_cond_init(&w->heard, NULL);
     live_lead(l);
     Status s = begin(l, w, conn, snapshot, err);
     live_unlead(l);
-    if (s == OK)
+    if (s == OK) {
         *ret = w;
-    else
-        free(w);
+        return OK;
+    }
+    pthread_cond_destroy(&w->heard);
+    free(w);
     return s;
 }
 
@@ -191,10 +198,10 @@ static bool take(LiveWatch *w, LiveChange *ret)
     return true;
 }
 
-static bool wait_until(Live *l, int64_t ms)
+static void wait_until(LiveWatch *w, int64_t ms)
 {
     struct timespec ts = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
-    return pthread_cond_timedwait(&l->changed, &l->lock, &ts) == 0;
+    pthread_cond_timedwait(&w->heard, &w->l->lock, &ts);
 }
 
 Status live_watch_next(LiveWatch *w, int wait_ms, LiveChange *ret, int *has, int64_t *progress, Error *err)
@@ -205,7 +212,7 @@ Status live_watch_next(LiveWatch *w, int wait_ms, LiveChange *ret, int *has, int
     pthread_mutex_lock(&w->l->lock);
     *has = take(w, ret);
     while (!*has && !w->dropped && !w->overflowed && !w->woken && clock_ms() < until) {
-        wait_until(w->l, until);
+        wait_until(w, until);
         *has = take(w, ret);
     }
     w->woken = 0;
@@ -222,7 +229,7 @@ void live_watch_wake(LiveWatch *w)
 {
     pthread_mutex_lock(&w->l->lock);
     w->woken = 1;
-    pthread_cond_broadcast(&w->l->changed);
+    pthread_cond_signal(&w->heard);
     pthread_mutex_unlock(&w->l->lock);
 }
 
@@ -237,6 +244,7 @@ void live_watch_end(LiveWatch *w)
     while (w->chunks.n)
         drop_first(w);
     pthread_mutex_unlock(&w->l->lock);
+    pthread_cond_destroy(&w->heard);
     free(w->chunks.p);
     free(w);
 }

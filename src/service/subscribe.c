@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { WAIT_MS = 50, IDLE_US = 1000000 };
+enum { WAIT_MS = 250, IDLE_US = 1000000 };
 
 /* ---- what to read ------------------------------------------------------------------------------------------------------- */
 
@@ -60,13 +60,27 @@ static Status make_view(Run *r, Subscribe *s, RowColumns *cols, Error *err)
     return st;
 }
 
-/* A table or a materialized view by its name is watched itself. */
+/* SELECT * FROM name, and nothing else: that relation. NULL: more than that. */
+static const StrVec *whole_relation(const Query *q)
+{
+    const Select *s = q->body == BODY_SELECT && !q->ctes.n && !q->order.n && !q->limit && !q->offset ? q->select : NULL;
+
+    if (!s || s->distinct || s->distinct_on.n || s->items.n != 1 || s->where || s->grouping != GROUP_NONE || s->having || s->qualify || !s->from)
+        return NULL;
+    const Expr *e = s->items.p[0].expr;
+    const TableRef *t = s->from;
+    bool star = e->kind == EX_STAR && !e->name.n && !e->args.n && !e->except.n && !s->items.p[0].alias.n;
+    return star && t->kind == TR_TABLE && !t->column_aliases.n && !t->as_of.has ? &t->name : NULL;
+}
+
+/* A table or a materialized view as it is is watched itself; other queries become views of their own. */
 static Status choose(Run *r, Subscribe *s, RowColumns *cols, Error *err)
 {
     Object o;
     Error absent;
 
-    if (r->st->query_text.n || live_find_object(r, r->a, &r->st->name, &o, &absent) != OK || o.kind == OBJ_VIEW)
+    const StrVec *name = r->st->query_text.n ? whole_relation(r->st->query) : &r->st->name;
+    if (!name || live_find_object(r, r->a, name, &o, &absent) != OK || o.kind == OBJ_VIEW)
         return make_view(r, s, cols, err);
     TRY(live_ask(r, 'r', &o, err));
     for (size_t i = 0; i < o.columns.n; i++)
