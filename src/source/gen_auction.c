@@ -67,7 +67,7 @@ static int64_t bids_of(const Gen *g, int64_t auction)
 
 static void begin_auction(Gen *g, SourceBatch *b, Auction *x)
 {
-    *x = (Auction){ .id = x->id + 1, .begun_us = g->now_us / 1000 * 1000 };
+    *x = (Auction){ .id = x->id + 1, .begun_us = g->now_us };
     GenRand r = gen_rand(g->seed, T_AUCTIONS, (uint64_t)x->id);
     gen_next(&r);                                     /* how many bids: bids_of */
     Value auction[] = { gen_i64(x->id), gen_i64(gen_range(&r, 1, USERS + 1)), gen_text(gen_pick(&r, items, COUNT_OF(items))), gen_time(x->begun_us + AUCTION_US) };

@@ -11,6 +11,7 @@ typedef struct GenColumn { const char *name; DataTypeKind kind; const char *sql_
 typedef struct GenTable { const char *name; const GenColumn *columns; size_t ncolumns, nkey; } GenTable;      /* the first nkey columns are unique */
 
 typedef struct Gen Gen;
+typedef struct GenClock { int64_t offset, us; } GenClock;       /* from this offset on time goes on from there, a tick an offset */
 typedef struct GenKind {
     const char *name;                 /* as SQL has it: "key value" */
     const GenTable *tables;
@@ -31,8 +32,9 @@ struct Gen {
     const Json *options;
     uint64_t seed;
     int64_t offset;                   /* the next one */
-    int64_t now_us;                   /* of the batch */
+    int64_t now_us;                   /* of the offset: the same whenever it is gone through */
     int64_t tick_us;
+    VEC(GenClock) clocks;             /* ascending; one a start */
     const int *emit;                  /* by table: its output's number + 1; 0: nobody wants it */
     void *state;
 };

@@ -143,7 +143,6 @@ static Status marketing_step(Gen *g, SourceBatch *b, Error *err UNUSED)
     Marketing *m = g->state;
     GenRand r = gen_rand(g->seed, T_LEADS, (uint64_t)g->offset);
 
-    g->now_us = g->now_us / 1000 * 1000;
     if (!g->offset) {
         first_rows(g, b);
         return OK;

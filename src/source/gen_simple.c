@@ -40,7 +40,7 @@ static const GenTable clock_tables[] = { { "", clock_columns, 1, 0 } };
 
 static Status clock_step(Gen *g, SourceBatch *b, Error *err UNUSED)
 {
-    Value now = gen_time(g->now_us / 1000 * 1000);
+    Value now = gen_time(clock_us() / 1000 * 1000);
 
     if (g->emit[0])
         source_truncate(b, (size_t)g->emit[0] - 1);

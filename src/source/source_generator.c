@@ -2,12 +2,13 @@
 /* source_generator.c - load generators: options, the clock, what is kept between starts.
  *
  * A generator is a sequence of offsets from 0 on; each gives some rows.  Offsets up to AS OF come at once, then one each TICK INTERVAL, until UP TO.  What a
- * generator gives at an offset depends on its seed and on what it saved; only times are those of the clock.  The note is {"offset", "tables", "state"}; a table that is
- * not named there yet was added later: the sequence is run again from 0 for it alone.
+ * generator gives at an offset depends on its seed, on what it saved, and on the time, which goes on by a tick an offset from where each start began.  So the sequence
+ * can be gone through again with the same rows.  The note is {"offset", "tables", "state", "clocks": [[offset, microseconds], …]}; a table that is not named there
+ * yet was added later: the sequence is run again from 0 for it alone.
  * Options: {"generator", "tick_us", "as_of", "up_to", "seed", …}: numbers, keys as in SQL with "_" for blanks. */
 #include "source/gen_int.h"
 
-enum { STEPS_MAX = 10000, MIN_WAIT_US = 20000 };                  /* offsets of one batch; a faster tick gives several offsets at once */
+enum { STEPS_MAX = 10000, MIN_WAIT_US = 20000, CLOCKS_MAX = 1000 };      /* offsets of one batch; a faster tick gives several offsets at once; starts remembered */
 
 static const GenKind *const kinds[] = { &gen_counter, &gen_clock, &gen_datums, &gen_auction, &gen_marketing, &gen_tpch, &gen_key_value };
 const DataType gen_decimal = { .kind = DT_DECIMAL, .precision = GEN_DECIMAL_PRECISION, .scale = GEN_DECIMAL_SCALE };
@@ -130,15 +131,69 @@ static const int *emit_all(Arena *a, const Gen *g, const Json *tables, int added
     return emit;
 }
 
-static Str note_text(Arena *a, const Gen *g)
+/* ---- time ------------------------------------------------------------------------------------------------------------------------- */
+
+static int64_t time_of(const Gen *g, int64_t offset)
 {
-    Json *note = json_object(a), *tables = json_array(a), *state = json_object(a);
+    size_t i = g->clocks.n - 1;
+
+    while (i > 0 && g->clocks.p[i].offset > offset)
+        i--;
+    return (g->clocks.p[i].us + max_i64(offset - g->clocks.p[i].offset, 0) * g->tick_us) / 1000 * 1000;
+}
+
+static void add_clock(Gen *g, int64_t offset)
+{
+    GenClock now = { offset, clock_us() };
+
+    if (g->clocks.n >= CLOCKS_MAX)
+        memmove(g->clocks.p, g->clocks.p + 1, --g->clocks.n * sizeof *g->clocks.p);
+    vec_push(g->a, &g->clocks, now);
+}
+
+static void read_clocks(Gen *g, const Json *clocks)
+{
+    for (size_t i = 0; clocks && clocks->kind == JSON_ARRAY && i < clocks->array.n; i++) {
+        const Json *x = clocks->array.p[i];
+        if (x->kind != JSON_ARRAY || x->array.n != 2)
+            continue;
+        GenClock c = { x->array.p[0]->integer, x->array.p[1]->integer };
+        vec_push(g->a, &g->clocks, c);
+    }
+}
+
+static Json *clocks_json(Arena *a, const Gen *g)
+{
+    Json *all = json_array(a);
+
+    for (size_t i = 0; i < g->clocks.n; i++) {
+        Json *x = json_array(a);
+        json_push(a, x, json_int(a, g->clocks.p[i].offset));
+        json_push(a, x, json_int(a, g->clocks.p[i].us));
+        json_push(a, all, x);
+    }
+    return all;
+}
+
+/* ---- batches ------------------------------------------------------------------------------------------------------------------------ */
+
+static Json *tables_json(Arena *a, const Gen *g)
+{
+    Json *tables = json_array(a);
     const SourceOutputs *outputs = source_spec(g->r)->outputs;
 
-    json_set(a, note, "offset", json_int(a, g->offset));
     for (size_t i = 0; i < outputs->n; i++)
         json_push(a, tables, json_int(a, outputs->p[i].relation));
-    json_set(a, note, "tables", tables);
+    return tables;
+}
+
+static Str note_text(Arena *a, const Gen *g)
+{
+    Json *note = json_object(a), *state = json_object(a);
+
+    json_set(a, note, "offset", json_int(a, g->offset));
+    json_set(a, note, "tables", tables_json(a, g));
+    json_set(a, note, "clocks", clocks_json(a, g));
     if (g->kind->save)
         g->kind->save(g, a, state);
     json_set(a, note, "state", state);
@@ -154,9 +209,10 @@ static Status steps(Gen *g, int64_t until, const Json *note, Error *err)
 
     TRY(source_batch(g->r, &b, err));
     g->step = a;
-    g->now_us = clock_us();
-    for (; s == OK && g->offset < until; g->offset++)
+    for (; s == OK && g->offset < until; g->offset++) {
+        g->now_us = time_of(g, g->offset);
         s = g->kind->step(g, b, err);
+    }
     if (s != OK) {
         source_abandon(b);
         return s;
@@ -182,12 +238,10 @@ static Status fill_added(Gen *g, const Json *note, Error *err)
         return OK;
     from_start.offset = 0;
     TRY(g->kind->open(&from_start, NULL, err));
-    Json *known = json_object(g->a), *tables = json_array(g->a);
-    const SourceOutputs *outputs = source_spec(g->r)->outputs;
-    for (size_t i = 0; i < outputs->n; i++)
-        json_push(g->a, tables, json_int(g->a, outputs->p[i].relation));
+    Json *known = json_object(g->a);
     json_set(g->a, known, "offset", json_int(g->a, g->offset));
-    json_set(g->a, known, "tables", tables);
+    json_set(g->a, known, "tables", tables_json(g->a, g));
+    json_set(g->a, known, "clocks", clocks_json(g->a, g));
     json_set(g->a, known, "state", json_get(note, "state") ? json_get(note, "state") : json_object(g->a));
     return steps(&from_start, g->offset, known, err);
 }
@@ -206,6 +260,7 @@ static Status open_generator(Gen *g, Error *err)
     g->tick_us = json_get_int(o, "tick_us", g->kind->tick_us);
     g->offset = json_get_int(note, "offset", 0);
     g->emit = emit_all(g->a, g, NULL, 0);
+    read_clocks(g, json_get(note, "clocks"));
     TRY(fill_added(g, note, err));
     TRY(g->kind->open(g, json_get(note, "state"), err));
     source_progress(g->r, g->offset, g->offset);
@@ -240,6 +295,7 @@ static Status generator_run(SourceRun *r, Error *err)
 
     TRY(open_generator(&g, err));
     int64_t as_of = json_get_int(g.options, "as_of", 0), up_to = json_get_int(g.options, "up_to", INT64_MAX);
+    add_clock(&g, g.offset ? g.offset - 1 : as_of);
     if (!g.offset && up_to)
         TRY(steps(&g, min_i64(as_of + 1, up_to), NULL, err));
     source_snapshot_done(r);
