@@ -121,6 +121,7 @@ typedef struct IceMetadata {
 
 /* Detects gzip by its magic. E_CORRUPT or E_INVALID with what is wrong. */
 NODISCARD Status ice_metadata_parse(Arena *a, Str bytes, IceMetadata **ret, Error *err);
+NODISCARD Status ice_metadata_from_json(Arena *a, const Json *j, IceMetadata **ret, Error *err);       /* keeps parts of j */
 NODISCARD Status ice_metadata_read(Arena *a, Store *st, Str location, IceMetadata **ret, Error *err);   /* E_NOT_FOUND: "Failed to open input stream for file: <location>" */
 Json *ice_metadata_json(Arena *a, const IceMetadata *m);
 /* <location>/metadata/<n>-<uuid>.metadata.json, n one more than in `previous` (00000 when empty); honours write.metadata.path and compression. */

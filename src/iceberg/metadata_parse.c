@@ -224,15 +224,21 @@ Status ice_json_load(Arena *a, Str bytes, Json **ret, Error *err)
     return json_parse(a, bytes, ret, err);
 }
 
-Status ice_metadata_parse(Arena *a, Str bytes, IceMetadata **ret, Error *err)
+Status ice_metadata_from_json(Arena *a, const Json *j, IceMetadata **ret, Error *err)
 {
     IceMetadata *m = arena_new(a, IceMetadata);
-    Json *j = NULL;
 
-    TRY(ice_json_load(a, bytes, &j, err));
     TRY(parse(a, j, m, err));
     *ret = m;
     return OK;
+}
+
+Status ice_metadata_parse(Arena *a, Str bytes, IceMetadata **ret, Error *err)
+{
+    Json *j = NULL;
+
+    TRY(ice_json_load(a, bytes, &j, err));
+    return ice_metadata_from_json(a, j, ret, err);
 }
 
 Status ice_metadata_read(Arena *a, Store *st, Str location, IceMetadata **ret, Error *err)

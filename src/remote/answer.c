@@ -189,7 +189,7 @@ Status remote_parse_table(Arena *a, Str body, TableAnswer *ret, Error *err)
     TRY(object(a, body, "table", &j, err));
     if (json_need_str(j, "metadata-location", &ret->metadata_location, err) != OK || json_need(j, "metadata", JSON_OBJECT, &meta, err) != OK)
         return FAIL(err, E_INVALID, "the catalog's answer is no table: metadata-location or metadata is missing");
-    if (ice_metadata_parse(a, json_text(a, meta), &ret->meta, err) != OK) {
+    if (ice_metadata_from_json(a, meta, &ret->meta, err) != OK) {
         err->code = E_INVALID;
         return error_context(err, "the table's metadata in the catalog's answer");
     }
