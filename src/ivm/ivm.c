@@ -257,6 +257,13 @@ Status ivm_compile_for(Arena *a, const Query *q, IvmTarget target, IvmView **ret
 
 /* ---- asking --------------------------------------------------------------------------------------------------- */
 
+void ivm_give_up(IvmView *v, Str why)
+{
+    v->shape = IVM_FULL_ONLY;
+    v->reason = why;
+    v->hidden = (IvmColumns){0};
+}
+
 IvmShape ivm_shape(const IvmView *v) { return v->shape; }
 Str ivm_reason(const IvmView *v) { return v->reason; }
 const StrVec *ivm_constructs(const IvmView *v) { return &v->constructs; }

@@ -44,6 +44,8 @@ NODISCARD Status ivm_compile(Arena *a, const Query *q, IvmView **ret, Error *err
 NODISCARD Status ivm_compile_for(Arena *a, const Query *q, IvmTarget target, IvmView **ret, Error *err);
 
 IvmShape ivm_shape(const IvmView *v);
+/* The engine refuses the view's texts: from now on it is IVM_FULL_ONLY, without hidden columns. */
+void ivm_give_up(IvmView *v, Str why);
 /* Does the result depend on mz_now()?  Then time is one more source of the view: the caller offers the relation s_now of one row (t_old, t_new: BIGINT
  * milliseconds, t_old <= t_new) wherever it offers s<i>_new, gives ivm_plan one more IvmChange behind those of the sources, which says whether time moved, and
  * asks for a plan whenever it did, whether or not a source changed. */

@@ -156,6 +156,8 @@ static Str create_sql(Arena *a, const Relation *r)
     return sb_str(&b);
 }
 
+#define GIVEN_UP "the engine does not take its delta plan"
+
 /* Types hold pointers of the caller's: the file has them again, by name. */
 static Status own_types(Live *l, Relation *r, Error *err)
 {
@@ -164,6 +166,10 @@ static Status own_types(Live *l, Relation *r, Error *err)
     TRY(duck_describe(l->conn, r->a, str_fmt(r->a, "SELECT " STR_FMT " FROM " STR_FMT, STR_ARG(live_columns_sql(r->a, &r->cols, "")), STR_ARG(live_table(r->a, r->id))), &cols, err));
     for (size_t i = 0; i < cols.n && i < r->cols.n; i++)
         r->cols.p[i].type = cols.p[i].type;
+    cols = (DuckColumns){0};
+    TRY(duck_describe(l->conn, r->a, str_fmt(r->a, "SELECT * FROM " STR_FMT, STR_ARG(live_table(r->a, r->id))), &cols, err));
+    if (ivm_hidden(r->view)->n && cols.n == r->cols.n)   /* it was given up when it was made */
+        ivm_give_up(r->view, S(GIVEN_UP));
     return OK;
 }
 
@@ -242,6 +248,11 @@ static void view_columns(Relation *r)
     }
 }
 
+static bool beyond_engine(const Relation *r, Status s)
+{
+    return ivm_shape(r->view) != IVM_FULL_ONLY && (s == E_INTERNAL || s == E_UNSUPPORTED || s == E_SYNTAX);
+}
+
 static Status fill_view(Live *l, Relation *r, const LiveViewOptions *o, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
@@ -250,6 +261,13 @@ static Status fill_view(Live *l, Relation *r, const LiveViewOptions *o, Error *e
 
     TRY(make_table(l, r, err));
     Status s = tick_run(&t, err);
+    if (beyond_engine(r, s)) {                           /* the plan's text, or the query itself? */
+        ivm_give_up(r->view, S(GIVEN_UP));
+        TRY(live_exec(l, str_fmt(a, "DROP TABLE " STR_FMT, STR_ARG(live_table(a, r->id))), err));
+        TRY(make_table(l, r, err));
+        t = (Tick){ .l = l, .a = a, .fill = r };
+        s = tick_run(&t, err);
+    }
     if (o->errors_stay && (s == E_DIVISION || s == E_OVERFLOW || s == E_INVALID)) {
         relation_error(l, r, err);
         return OK;
