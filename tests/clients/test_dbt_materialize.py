@@ -101,3 +101,31 @@ def test_docs(project):
     assert nodes["model.firn.by_age"]["columns"]["n"] == {"type": "bigint", "index": 2, "name": "n", "comment": "how many"}
     assert nodes["model.firn.counter"]["metadata"]["type"] == "source"
     assert nodes["seed.firn.people"]["columns"]["age"]["type"] == "integer"
+
+
+def test_a_deployment(server, project, tmp_path):
+    """Blue and green: a second schema and cluster are made, filled, waited for, and change places with the first."""
+    for sql in ("CREATE CLUSTER prod (SIZE '25cc')", "CREATE SCHEMA prod", "CREATE TABLE public.visits (page text)", "INSERT INTO visits VALUES ('a'), ('a'), ('b')",
+                "CREATE ROLE reader", "GRANT USAGE ON SCHEMA prod TO reader"):
+        server.sql(sql, "materialize")
+    profile = json.loads((project / "profiles.yml").read_text())
+    profile["firn"]["outputs"]["dev"].update(schema="prod", cluster="prod")
+    (tmp_path / "profiles.yml").write_text(json.dumps(profile))
+    (tmp_path / "dbt_project.yml").write_text(textwrap.dedent(FILES["dbt_project.yml"]) + "vars: {deployment: {dev: {clusters: [prod], schemas: [prod]}}}\n")
+    (tmp_path / "models").mkdir()
+    model = tmp_path / "models" / "by_page.sql"
+    text = "{{ config(materialized='materialized_view', cluster='prod', indexes=[{'default': True}]) }}\nselect page, count(*) %s as n from materialize.public.visits group by page\n"
+    model.write_text(text % "")
+    dbt(tmp_path, "run")
+    dbt(tmp_path, "run-operation", "deploy_init")
+    model.write_text(text % "* 10")
+    dbt(tmp_path, "run", "--vars", "deploy: true")
+    assert "ready (hydration: 2/2" in dbt(tmp_path, "run-operation", "deploy_await")
+    assert sorted(server.sql("SELECT * FROM prod.by_page", "materialize")) == [("a", 2), ("b", 1)]
+    dbt(tmp_path, "run-operation", "deploy_promote")
+    assert sorted(server.sql("SELECT * FROM prod.by_page", "materialize")) == [("a", 20), ("b", 10)]
+    dbt(tmp_path, "run-operation", "deploy_cleanup")
+    server.sql("INSERT INTO visits VALUES ('b')", "materialize")
+    assert sorted(server.sql("SELECT * FROM prod.by_page", "materialize")) == [("a", 20), ("b", 20)]
+    assert server.sql("SELECT has_schema_privilege('reader', 'prod', 'USAGE')", "materialize") == [(True,)]
+    assert server.sql("SELECT name FROM mz_schemas WHERE name LIKE 'prod%'", "materialize") == [("prod",)]
