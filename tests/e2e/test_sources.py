@@ -107,6 +107,8 @@ def test_all_kinds_over_a_kill(tmp_path):
     s.sql("CREATE SOURCE da FROM LOAD GENERATOR DATUMS", "materialize")
     s.sql("CREATE SOURCE co FROM LOAD GENERATOR COUNTER (TICK INTERVAL '3ms')", "materialize")
     s.sql("CREATE MATERIALIZED VIEW v AS SELECT count(*) AS n, max(counter) AS top FROM co", "materialize")
+    with s.connect("materialize") as c:
+        wait(c, "SELECT n > 0 FROM v", [(True,)], 60)
     for _ in range(3):
         time.sleep(0.5)
         seen = s.sql("SELECT n FROM v", "materialize")[0][0]
