@@ -130,6 +130,8 @@ Status mzf_sink_history(MzFill *f);
 Status mzf_source_history(MzFill *f);
 Status mzf_sink_statistics(MzFill *f);
 Status mzf_source_statistics(MzFill *f);
+Status mzf_source_error_counts(MzFill *f);
+Status mzf_source_errors(MzFill *f);
 /* mzcatalog_lag.c */
 Status mzf_lag(MzFill *f);
 Status mzf_lag_history(MzFill *f);

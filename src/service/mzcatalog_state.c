@@ -323,3 +323,34 @@ Status mzf_source_statistics(MzFill *f)
     }
     return OK;
 }
+
+/* Records that could not be read: how many since the start, and the newest with their places. */
+Status mzf_source_error_counts(MzFill *f)
+{
+    for vec_each(Object, o, &f->w->objects) {
+        SourceReport r;
+        if (o->kind != OBJ_SOURCE || !f->r->svc->sources || !source_report(f->r->svc->sources, o->id, &r))
+            continue;
+        mz_ident(f, o->id);
+        mz_u64(f, (uint64_t)r.errors);
+        mz_end(f);
+    }
+    return OK;
+}
+
+Status mzf_source_errors(MzFill *f)
+{
+    for vec_each(Object, o, &f->w->objects) {
+        SourceErrors all = {0};
+        if (o->kind == OBJ_SOURCE && f->r->svc->sources)
+            source_errors(f->r->svc->sources, f->a, o->id, &all);
+        for vec_each(SourceError, e, &all) {
+            mz_ident(f, o->id);
+            mz_time(f, e->at_ms);
+            mz_str(f, e->place);
+            mz_str(f, e->error);
+            mz_end(f);
+        }
+    }
+    return OK;
+}

@@ -225,6 +225,8 @@ const MzRelation mz_relations[] = {
     { "mz_internal", "mz_sink_status_history", "occurred_at:t sink_id:s status:s error:s details:j replica_id:s", .fill = mzf_sink_history },
     { "mz_internal", "mz_sink_statuses", "id:s name:s type:s last_status_change_at:t status:s error:s details:j", .fill = mzf_sink_statuses },
     { "mz_internal", "mz_source_references", "source_id:s namespace:s name:s updated_at:t columns:S", .fill = NULL },
+    { "mz_internal", "mz_source_error_counts", "id:s errors:u", .fill = mzf_source_error_counts },         /* firn's own, as the next one */
+    { "mz_internal", "mz_source_errors", "source_id:s occurred_at:t place:s error:s", .fill = mzf_source_errors },
     { "mz_internal", "mz_source_statistics",
       "id:s replica_id:s messages_received:u bytes_received:u updates_staged:u updates_committed:u records_indexed:u bytes_indexed:u "
       "rehydration_latency:v snapshot_records_known:u snapshot_records_staged:u snapshot_committed:b offset_known:u offset_committed:u", .fill = mzf_source_statistics },
