@@ -168,7 +168,7 @@ static Status own_types(Live *l, Relation *r, Error *err)
         r->cols.p[i].type = cols.p[i].type;
     cols = (DuckColumns){0};
     TRY(duck_describe(l->conn, r->a, str_fmt(r->a, "SELECT * FROM " STR_FMT, STR_ARG(live_table(r->a, r->id))), &cols, err));
-    if (ivm_hidden(r->view)->n && cols.n == r->cols.n)   /* it was given up when it was made */
+    if (r->view && ivm_hidden(r->view)->n && cols.n == r->cols.n)   /* it was given up when it was made */
         ivm_give_up(r->view, S(GIVEN_UP));
     return OK;
 }
