@@ -166,6 +166,8 @@ static Status own_types(Live *l, Relation *r, Error *err)
     TRY(duck_describe(l->conn, r->a, str_fmt(r->a, "SELECT " STR_FMT " FROM " STR_FMT, STR_ARG(live_columns_sql(r->a, &r->cols, "")), STR_ARG(live_table(r->a, r->id))), &cols, err));
     for (size_t i = 0; i < cols.n && i < r->cols.n; i++)
         r->cols.p[i].type = cols.p[i].type;
+    if (!r->view)
+        return OK;
     cols = (DuckColumns){0};
     TRY(duck_describe(l->conn, r->a, str_fmt(r->a, "SELECT * FROM " STR_FMT, STR_ARG(live_table(r->a, r->id))), &cols, err));
     if (r->view && ivm_hidden(r->view)->n && cols.n == r->cols.n)   /* it was given up when it was made */
