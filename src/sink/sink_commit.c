@@ -192,6 +192,7 @@ static void count_success(Sink *s, const Table *t, const Batch *b, int64_t us)
     r->data_files += (int64_t)b->change.add_data.n;
     r->delete_files += (int64_t)b->change.add_deletes.n;
     r->snapshots++;
+    r->backlog_rows = r->oldest_ms = 0;               /* until the log is looked at again */
     r->last_commit_us = us;
     r->commit_us += us;
     r->last_snapshot = current_id(t);

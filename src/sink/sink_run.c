@@ -83,6 +83,7 @@ static Status backlog(Sink *s, int64_t *rows, Error *err)
     pthread_mutex_lock(&s->lock);
     s->report.backlog_rows = *rows;
     s->report.oldest_ms = oldest;
+    s->report.frontier = max_i64(s->report.frontier, s->note.frontier);
     if (!*rows && s->note.frontier)
         s->report.frontier = max_i64(s->report.frontier, now + 1);      /* nothing has changed up to now */
     pthread_mutex_unlock(&s->lock);

@@ -5,6 +5,7 @@ import json
 import pathlib
 import sys
 import time
+import urllib.request
 
 import psycopg
 import pytest
@@ -205,12 +206,31 @@ def test_order(c):
 
 
 def test_poison(c):
-    c.run("CREATE TABLE poison (a int, n numeric(38, 15))", "INSERT INTO poison VALUES (1, 1.5)")
-    c.run("CREATE MATERIALIZED VIEW poison_v AS SELECT a, n::numeric(38, 15) AS n FROM poison")
-    t = c.sink("poison_s", "poison")
-    until(lambda: c.rows(t) is not None and len(c.rows(t)) == 1)
-    c.run("INSERT INTO poison VALUES (2, 0.123456789012345)")
-    until(lambda: len(c.rows(t)) == 2)                                            # numeric(38, 15) holds it
+    """A value that the column's type cannot hold stops the sink until it is gone; or becomes NULL, if that was asked for."""
+    c.run("CREATE TABLE poison (a int, at timestamp)", "INSERT INTO poison VALUES (1, '2026-11-01')")
+    t, u = c.sink("poison_s", "poison"), c.sink("lenient_s", "poison", more=", POISON = 'null'")
+    until(lambda: len(c.rows(t) or []) == 1 and len(c.rows(u) or []) == 1)
+    c.run("INSERT INTO poison VALUES (2, 'infinity'), (3, '2026-11-03')")
+    until(lambda: c.state("poison_s") == ("stalled", "Cannot represent special value infinity in parquet"))
+    until(lambda: [(a, at is None) for a, at in c.rows(u)] == [(1, False), (2, True), (3, False)])
+    assert len(c.rows(t)) == 1
+    c.run("DELETE FROM poison WHERE a = 2")
+    until(lambda: [a for a, _ in c.rows(t)] == [1, 3])
+    assert c.state("poison_s") == ("running", "")
+
+
+def test_metrics(c):
+    c.run("CREATE TABLE measured (a int)", "INSERT INTO measured VALUES (1)")
+    t = c.sink("measured_s", "measured")
+    until(lambda: c.rows(t) == [(1,)])
+    c.run("UPDATE measured SET a = 2")
+    until(lambda: c.rows(t) == [(2,)])
+    ((id_,),) = c.q("SELECT id FROM mz_sinks WHERE name = 'measured_s'")
+    text = until(lambda: next((x for x in [urllib.request.urlopen(f"{c.server.manage}/metrics").read().decode()] if f'mz_sink_iceberg_snapshots_committed{{sink_id="{id_}"}} 2' in x), None))
+    for name, value in (("data_files_written", 2), ("delete_files_written", 1), ("commit_conflicts", 0), ("stashed_rows", 0)):
+        assert f'mz_sink_iceberg_{name}{{sink_id="{id_}"}} {value}' in text
+    staged, committed = c.q(f"SELECT messages_staged, messages_committed FROM mz_internal.mz_sink_statistics WHERE id = '{id_}'")[0]
+    assert staged == committed == 3
 
 
 def test_a_table_that_was_dropped(c):

@@ -14,4 +14,7 @@ void manage_events(Service *svc, HttpRequest *r, HttpAnswer *ret);
 bool manage_is_webhook(const HttpRequest *r);
 void manage_webhook(Service *svc, atomic_int *under_way, HttpRequest *r, HttpAnswer *ret);
 
+/* manage_sinks.c: a line a sink and metric. */
+void manage_sink_metrics(Service *s, Arena *a, StrBuf *b);
+
 #endif

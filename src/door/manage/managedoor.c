@@ -96,6 +96,7 @@ static void metrics(ManageDoor *d, HttpRequest *r, HttpAnswer *ret)
     metric(&b, "firn_verified_bytes_total", "counter", "Bytes of managed views hashed.", (double)g.bytes);
     metric(&b, "firn_verify_mismatch_total", "counter", "Mismatches found.", (double)g.mismatches);
     view_metrics(d, r->arena, &b);
+    manage_sink_metrics(d->svc, r->arena, &b);
     process_metrics(d, &b);
     text(r, ret, 200, sb_str(&b));
 }
