@@ -74,6 +74,7 @@ static void lists(Arena *a, Str body)
 {
     RemoteNamespaces all = {0};
     StorageGrants grants = {0};
+    StrVec names = {0};
     ObjectInfos objects = {0};
     Str next;
     Error err;
@@ -81,6 +82,10 @@ static void lists(Arena *a, Str body)
     if (remote_parse_namespaces(a, body, &all, &next, &err) == OK)
         for vec_each(StrVec, ns, &all)
             if (!ns->n)
+                abort();
+    if (remote_parse_tables(a, body, &names, &next, &err) == OK)
+        for vec_each(Str, n, &names)
+            if (!n->n)
                 abort();
     if (remote_parse_grants(a, body, &grants, &err) == OK && grants.n > CREDENTIALS_MAX)
         abort();

@@ -74,7 +74,7 @@ static Status meaning(Does does, int http)
     }
     if (http >= 300 && http < 400)
         return E_UNAVAILABLE;                                /* not followed, so not done */
-    if (does != DOES_READ)
+    if (does > DOES_LIST)
         return E_UNKNOWN;
     return http == 501 ? E_UNSUPPORTED : http >= 500 || http == 408 ? E_UNAVAILABLE : E_INVALID;
 }
@@ -85,7 +85,7 @@ static void set_kind(Error *err, Does does, int http, Str type)
     bool of_namespace = str_find(type, S("NoSuchNamespace")) >= 0;
 
     if (http == 404)
-        kind = of_namespace || does == DOES_CREATE ? S("NoSuchNamespace") : S("NoSuchTable");
+        kind = of_namespace || does == DOES_CREATE || does == DOES_LIST ? S("NoSuchNamespace") : S("NoSuchTable");
     if (http >= 300 && http < 400)
         error_hint(err, "The answer is a redirect (HTTP %d), which is not followed: name the catalog's own URL.", http);
     snprintf(err->kind, sizeof err->kind, STR_FMT, STR_ARG(kind));
@@ -225,6 +225,23 @@ Status remote_parse_namespaces(Arena *a, Str body, RemoteNamespaces *ret, Str *n
     }
     *next = json_get_str(j, "next-page-token", json_get_str(j, "nextPageToken", (Str){0}));
     return ret->n > NAMESPACES_MAX ? FAIL(err, E_LIMIT, "the catalog has more than %d namespaces", NAMESPACES_MAX) : OK;
+}
+
+Status remote_parse_tables(Arena *a, Str body, StrVec *names, Str *next, Error *err)
+{
+    Json *j = NULL, *list = NULL;
+
+    TRY(object(a, body, "list of tables", &j, err));
+    if (json_need(j, "identifiers", JSON_ARRAY, &list, err) != OK)
+        return FAIL(err, E_INVALID, "the catalog's answer is no list of tables");
+    for (size_t i = 0; i < list->array.n; i++) {
+        Str name = json_get_str(list->array.p[i], "name", (Str){0});
+        if (!name.n)
+            return FAIL(err, E_INVALID, "the catalog lists a table without a name");
+        vec_push(a, names, name);
+    }
+    *next = json_get_str(j, "next-page-token", json_get_str(j, "nextPageToken", (Str){0}));
+    return names->n > TABLES_MAX ? FAIL(err, E_LIMIT, "the namespace has more than %d tables", TABLES_MAX) : OK;
 }
 
 /* ---- places ------------------------------------------------------------------------------------------------------------ */

@@ -26,9 +26,9 @@ Status remote_call(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, E
             remote_token_refused(c, out.token);
             continue;
         }
-        if (st == E_UNKNOWN && q->does == DOES_READ)
+        if (st == E_UNKNOWN && q->does <= DOES_LIST)
             st = err->code = E_UNAVAILABLE;
-        if (st != E_UNAVAILABLE || q->does != DOES_READ || i >= CALL_TRIES)            /* (1) */
+        if (st != E_UNAVAILABLE || q->does > DOES_LIST || i >= CALL_TRIES)            /* (1) */
             return st;
         pause_before(i, out.again_s);
     }
@@ -47,7 +47,7 @@ static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, O
     sb_addc(&url, q->query.n ? "?" : "");
     sb_add(&url, q->query);
     HttpCall h = { .method = q->method, .url = sb_str(&url), .timeout_ms = c->o.timeout_ms ? c->o.timeout_ms : CALL_TIMEOUT_MS, .max_bytes = q->max ? q->max : SMALL_ANSWER_MAX,
-                   .pool = q->does == DOES_READ ? c->pool : NULL };
+                   .pool = q->does <= DOES_LIST ? c->pool : NULL };
     for vec_each(KeyValue, kv, &c->headers)
         props_set(a, &h.headers, kv->key, kv->value);
     props_set(a, &h.headers, S("accept"), S("application/json"));
@@ -62,9 +62,9 @@ static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, O
     }
     TRY(authenticate(c, a, &h, &keys, &out->token, err));
     Status st = http_call(a, &h, &r, err);
-    if (st == E_TIMEOUT && q->does != DOES_READ)
+    if (st == E_TIMEOUT && q->does > DOES_LIST)
         st = err->code = E_UNKNOWN;
-    if (st == E_LIMIT && q->does != DOES_READ)
+    if (st == E_LIMIT && q->does > DOES_LIST)
         st = err->code = E_UNKNOWN;                          /* done, perhaps, and the answer is beyond us */
     TRY(st);
     out->http = r.status;

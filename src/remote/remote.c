@@ -149,22 +149,40 @@ static void take_headers(RemoteCatalog *c)
 
 /* ---- namespaces --------------------------------------------------------------------------------------------------- */
 
-Status remote_namespaces(RemoteCatalog *c, Arena *a, RemoteNamespaces *ret, Error *err)
+/* Asks for pages until there is no next one; `take` reads one and says what the next one's token is. */
+static Status pages(RemoteCatalog *c, Arena *a, Str path, Status (*take)(void *ctx, Arena *a, Str body, Str *next, Error *err), void *ctx, Error *err)
 {
     Str token = {0}, next = {0};
+    size_t bytes = 0;
 
     for (int page = 0; page == 0 || token.n; page++) {
         Str body = {0};
-        RemoteCall q = { .method = "GET", .path = S("/namespaces") };
+        RemoteCall q = { .method = "GET", .path = path, .does = DOES_LIST };
         if (token.n)
             q.query = str_cat(a, S("pageToken="), url_encode(a, token, 0));
         TRY(remote_call(c, a, &q, &body, err));
-        TRY(remote_parse_namespaces(a, body, ret, &next, err));
+        bytes += body.n;
+        if (bytes > LIMIT_JSON_BYTES)
+            return FAIL(err, E_LIMIT, "the catalog's list is over %d bytes", LIMIT_JSON_BYTES);
+        TRY(take(ctx, a, body, &next, err));
         if (next.n && (str_eq(next, token) || page > PAGES_MAX))
-            return FAIL(err, E_INVALID, "the catalog's list of namespaces does not come to an end");
+            return FAIL(err, E_INVALID, "the catalog's list does not come to an end");
         token = next;
     }
     return OK;
+}
+
+static Status take_namespaces(void *ctx, Arena *a, Str body, Str *next, Error *err) { return remote_parse_namespaces(a, body, ctx, next, err); }
+static Status take_tables(void *ctx, Arena *a, Str body, Str *next, Error *err) { return remote_parse_tables(a, body, ctx, next, err); }
+
+Status remote_namespaces(RemoteCatalog *c, Arena *a, RemoteNamespaces *ret, Error *err)
+{
+    return pages(c, a, S("/namespaces"), take_namespaces, ret, err);
+}
+
+Status remote_tables(RemoteCatalog *c, Arena *a, Str ns, StrVec *names, Error *err)
+{
+    return pages(c, a, str_cat(a, remote_namespace_path(c, a, ns), S("/tables")), take_tables, names, err);
 }
 
 Status remote_namespace_create(RemoteCatalog *c, Str ns, Error *err)

@@ -43,6 +43,8 @@ typedef VEC(StrVec) RemoteNamespaces;
 NODISCARD Status remote_namespaces(RemoteCatalog *c, Arena *a, RemoteNamespaces *ret, Error *err);
 NODISCARD Status remote_namespace_create(RemoteCatalog *c, Str ns, Error *err);                       /* one level; E_EXISTS is OK to ignore */
 
+NODISCARD Status remote_tables(RemoteCatalog *c, Arena *a, Str ns, StrVec *names, Error *err);        /* E_NOT_FOUND: no such namespace */
+
 typedef struct RemoteTable {
     RemoteCatalog *catalog;
     Str ns, name, metadata_location;  /* ns: levels joined by 0x1F */

@@ -12,6 +12,7 @@ enum {
     CALL_AGAIN_MAX_S  = 10,                         /* of Retry-After that is heeded */
     SMALL_ANSWER_MAX  = 4 * 1024 * 1024,            /* everything but tables */
     NAMESPACES_MAX    = 100000,
+    TABLES_MAX        = 100000,                     /* of one namespace */
     PAGES_MAX         = 10000,
     HEADERS_MAX       = 64,                         /* that a catalog may ask for */
     CREDENTIALS_MAX   = 1000,                       /* of one table */
@@ -44,7 +45,7 @@ struct RemoteCatalog {
 
 /* ---- answers (answer.c): pure, of bytes from outside ------------------------------------------------------------ */
 
-typedef enum { DOES_READ, DOES_CREATE, DOES_COMMIT, DOES_DROP } Does;
+typedef enum { DOES_READ, DOES_LIST /* up to here nothing is changed */, DOES_CREATE, DOES_COMMIT, DOES_DROP } Does;
 /* What an answer outside of 2xx means for a request of this sort, in the catalog's own words. Never OK. */
 NODISCARD Status remote_judge(Arena *a, Does does, int http, Str body, Error *err);
 Str remote_words(Arena *a, Str s);                  /* one line, UTF-8, WORDS_MAX bytes */
@@ -59,6 +60,7 @@ typedef struct TableAnswer { Str metadata_location; IceMetadata *meta; Props con
 NODISCARD Status remote_parse_table(Arena *a, Str body, TableAnswer *ret, Error *err);
 NODISCARD Status remote_parse_grants(Arena *a, Str body, StorageGrants *ret, Error *err);
 NODISCARD Status remote_parse_namespaces(Arena *a, Str body, RemoteNamespaces *ret, Str *next, Error *err);
+NODISCARD Status remote_parse_tables(Arena *a, Str body, StrVec *names, Str *next, Error *err);
 NODISCARD Status remote_parse_role(Arena *a, Str body, RemoteRole *ret, Error *err);
 NODISCARD Status remote_parse_caller(Arena *a, Str body, Str *arn, Error *err);
 NODISCARD Status remote_judge_sts(Arena *a, int http, Str body, Error *err);

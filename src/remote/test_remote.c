@@ -494,6 +494,35 @@ static void test_not_found(void **state)
     assert_string_equal(e->err.kind, "NoSuchNamespace");
 }
 
+static Str table_pages(Env *e, const Asked *q)
+{
+    if (has(q->line, "pageToken=p2"))
+        return http(e, 200, S("{\"identifiers\":[{\"namespace\":[\"n\"],\"name\":\"c\"}],\"next-page-token\":\"\"}"));
+    return http(e, 200, S("{\"identifiers\":[{\"namespace\":[\"n\"],\"name\":\"a\"},{\"namespace\":[\"n\"],\"name\":\"b\"}],\"next-page-token\":\"p2\"}"));
+}
+
+static void test_tables(void **state)
+{
+    Env *e = *state;
+    StrVec names = {0};
+    open_catalog(e, options(e));
+    e->answer = table_pages;
+    assert_ok(remote_tables(e->c, e->a, S("n 1"), &names, &e->err), &e->err);
+    assert_true(is(last(e), "GET /cat/v1/namespaces/n%201/tables?pageToken=p2 HTTP"));
+    assert_int_equal(names.n, 3);
+    assert_str(names.p[2], "c");
+    e->answer = endless;
+    assert_status(remote_tables(e->c, e->a, S("n"), &names, &e->err), E_INVALID);
+    e->answer = not_found;
+    e->status = 404;
+    e->script = S("{}");
+    assert_status(remote_tables(e->c, e->a, S("n"), &names, &e->err), E_NOT_FOUND);
+    assert_string_equal(e->err.kind, "NoSuchNamespace");
+    e->status = 200;
+    e->script = S("{\"identifiers\":[{\"namespace\":[\"n\"]}]}");
+    assert_status(remote_tables(e->c, e->a, S("n"), &names, &e->err), E_INVALID);
+}
+
 static Str busy(Env *e, const Asked *q)
 {
     (void)q;
@@ -849,7 +878,7 @@ int main(void)
 {
 #define T(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_configuration), T(test_bad_configurations), T(test_endpoint), T(test_tokens), T(test_bearer), T(test_namespaces), T(test_load), T(test_poll), T(test_not_found), T(test_retry_after), T(test_lies),
+        T(test_configuration), T(test_bad_configurations), T(test_endpoint), T(test_tokens), T(test_bearer), T(test_namespaces), T(test_load), T(test_poll), T(test_not_found), T(test_tables), T(test_retry_after), T(test_lies),
         T(test_commit_outcomes), T(test_commit_lies), T(test_create_and_drop), T(test_own_keys), T(test_vended), T(test_vended_by_load), T(test_sts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,13 +43,44 @@ static Status add_named(Arena *a, Str ns, Str table, NamedTables *ret, Error *er
     return OK;
 }
 
+/* FOR ALL TABLES, of the namespace; FOR SCHEMAS. */
+static bool whole_namespaces(const Json *options)
+{
+    return json_get(options, "all") || json_get(options, "schemas");
+}
+
+static Status tables_in(Arena *a, RemoteCatalog *c, Str ns, NamedTables *ret, Error *err)
+{
+    StrVec names = {0};
+
+    if (!ns.n)
+        return FAIL(err, E_INVALID, "ICEBERG CATALOG sources must specify NAMESPACE");
+    TRY_CTX(remote_tables(c, a, ns, &names, err), err, "namespace " STR_FMT, STR_ARG(ns));
+    if (names.n > TABLES_MAX - ret->n)
+        return FAIL(err, E_LIMIT, "a source of more than %d tables", TABLES_MAX);
+    for vec_each(Str, n, &names)
+        vec_push(a, ret, ((Named){ ns, *n }));
+    return OK;
+}
+
+static Status listed_tables(Arena *a, RemoteCatalog *c, const Json *options, NamedTables *ret, Error *err)
+{
+    const Json *schemas = json_get(options, "schemas");
+
+    if (json_get(options, "all"))
+        TRY(tables_in(a, c, json_get_str(options, "namespace", (Str){0}), ret, err));
+    for (size_t i = 0; i < json_len(schemas); i++)
+        TRY(tables_in(a, c, json_is(json_at(schemas, i), JSON_STRING) ? json_at(schemas, i)->string : (Str){0}, ret, err));
+    return OK;
+}
+
 static Status named_tables(Arena *a, const Json *options, NamedTables *ret, Error *err)
 {
     const Json *tables = json_get(options, "tables");
     Str ns = json_get_str(options, "namespace", (Str){0}), table = json_get_str(options, "table", (Str){0});
 
-    if (json_get(options, "all") || json_get(options, "schemas"))
-        return FAIL(err, E_UNSUPPORTED, "ICEBERG CATALOG sources do not support FOR ALL TABLES and FOR SCHEMAS: name the tables");
+    if (whole_namespaces(options))
+        return OK;
     if (!json_len(tables) || table.n)
         TRY(add_named(a, ns, table, ret, err));
     if (json_len(tables) > TABLES_MAX)
@@ -116,11 +147,14 @@ Status iceberg_discover(Arena *a, const SourceSpec *s, SourceOutputs *ret, Error
     CLEANUP(remote_closep) RemoteCatalog *c = NULL;
     NamedTables named = {0};
     int64_t ignored;
-    int several = json_len(json_get(s->options, "tables")) > 0;
+    int several = json_len(json_get(s->options, "tables")) > 0 || whole_namespaces(s->options);
 
     TRY(iceberg_interval(s->options, &ignored, err));
     TRY(named_tables(a, s->options, &named, err));
     TRY(iceberg_open_catalog(s, &c, err));
+    TRY(listed_tables(a, c, s->options, &named, err));
+    if (!named.n)
+        return FAIL(err, E_NOT_FOUND, "there are no tables in the namespace");
     for (size_t i = 0; i < named.n; i++) {
         SourceOutput o = {0};
         TRY(table_output(a, c, &named.p[i], &o, err));

@@ -124,22 +124,28 @@ Status s3s_list_all(Store *s, Arena *a, Str prefix_uri, ObjectInfos *ret, Error 
 
 static Status list_page(Store *s, Arena *a, const Location *top, Str token, ObjectInfos *ret, Str *next, Error *err)
 {
+    CLEANUP(arena_destroyp) Arena *page = arena_create();    /* the answer and its tree */
     HttpReply r;
-    StrBuf b = sb_new(a);
-    size_t from = ret->n;
+    StrBuf b = sb_new(page);
+    ObjectInfos found = {0};
 
     sb_fmt(&b, "encoding-type=url&list-type=2&max-keys=%d&prefix=", S3_PAGE_KEYS);
-    sb_add(&b, url_encode(a, top->key, 0));
+    sb_add(&b, url_encode(page, top->key, 0));
     if (token.n) {
         sb_addc(&b, "&continuation-token=");
-        sb_add(&b, url_encode(a, token, 0));
+        sb_add(&b, url_encode(page, token, 0));
     }
     S3Call q = { .method = "GET", .bucket = top->bucket, .query = sb_str(&b) };
-    TRY(s3s_call(s, a, &q, &r, err));
-    TRY(s3s_list_parse(a, top->bucket, r.body, ret, next, err));
-    for (size_t i = from; i < ret->n; i++)
-        if (!str_starts(ret->p[i].key, top->key))
-            return FAIL(err, E_IO, "the object store lists '" STR_FMT "', which is not below what was asked for", STR_ARG(ret->p[i].key));
+    TRY(s3s_call(s, page, &q, &r, err));
+    TRY(s3s_list_parse(page, top->bucket, r.body, &found, next, err));
+    *next = str_dup(a, *next);
+    for vec_each(ObjectInfo, o, &found) {
+        if (!str_starts(o->key, top->key))
+            return FAIL(err, E_IO, "the object store lists '" STR_FMT "', which is not below what was asked for", STR_ARG(o->key));
+        o->key = str_dup(a, o->key);
+        o->etag = str_dup(a, o->etag);
+        vec_push(a, ret, *o);
+    }
     return OK;
 }
 

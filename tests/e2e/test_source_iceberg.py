@@ -73,6 +73,11 @@ def test_several_tables(server, ns, db):
     until(lambda: db.execute("SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM other)").fetchone(), (1, 1))
     server.sql(f"INSERT INTO glue_catalog.{ns}.b VALUES (2)")
     until(lambda: db.execute("SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM other)").fetchone(), (1, 2))
+    db.execute("DROP SOURCE both_of CASCADE")
+    for what in ("FOR ALL TABLES", f"FOR SCHEMAS ({ns})"):
+        db.execute(f"CREATE SOURCE whole FROM ICEBERG CATALOG CONNECTION lake (NAMESPACE '{ns}', REFRESH INTERVAL '1s') {what}")
+        until(lambda: db.execute("SELECT (SELECT count(*) FROM a), (SELECT count(*) FROM b)").fetchone(), (1, 2))
+        db.execute("DROP SOURCE whole CASCADE")
 
 
 def test_table_buckets(server, ns, db):
