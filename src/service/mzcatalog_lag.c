@@ -281,7 +281,8 @@ static size_t copy_minutes(MzFill *f, Minute **ret)
     for (size_t i = 0; i < n; i++) {
         m[i] = l->minutes[i];
         m[i].p = arena_array(f->a, Sample, m[i].n + 1);
-        memcpy(m[i].p, l->minutes[i].p, m[i].n * sizeof *m[i].p);
+        for (size_t k = 0; k < m[i].n; k++)
+            m[i].p[k] = l->minutes[i].p[k];
     }
     pthread_mutex_unlock(&l->lock);
     return n;
