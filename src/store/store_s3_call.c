@@ -134,10 +134,17 @@ void s3s_check_done(S3Check *c)
     hasher_freep(&c->h);
 }
 
+/* A body in chunks says itself where it ends. */
 Status s3s_whole(const HttpReply *r, int64_t got, Str what, Error *err)
 {
     int64_t told = -1;
-    if (str_to_i64(s3s_header(r, "content-length"), &told) && told == got)
+    Str length = s3s_header(r, "content-length");
+
+    if (r->status != 200)
+        return FAIL(err, E_IO, "the object store sent a part of '" STR_FMT "' (HTTP status %d) where the whole was asked for", STR_ARG(what), r->status);
+    if (!length.n && str_ieq(s3s_header(r, "transfer-encoding"), S("chunked")))
+        return OK;
+    if (str_to_i64(length, &told) && told == got)
         return OK;
     return FAIL(err, E_IO, "the object store sent %lld bytes of '" STR_FMT "' and announced %lld", (long long)got, STR_ARG(what), (long long)told);
 }

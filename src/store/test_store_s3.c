@@ -413,6 +413,10 @@ static void test_lies(void **state)
     assert_status(store_local_path(e->s, e->a, S("s3://b/k"), &got, &e->err), E_CORRUPT);
     faults(e, FAULT_LONG, 1, 0, "");
     assert_int_not_equal(store_read_range(e->s, e->a, S("s3://b/k"), 1, 2, &got, &e->err), OK);
+    faults(e, FAULT_STATUS, 1, 206, "byt");
+    assert_status(store_read(e->s, e->a, S("s3://b/k"), 100, &got, &e->err), E_IO);
+    faults(e, FAULT_STATUS, 1, 206, "byt");
+    assert_status(store_local_path(e->s, e->a, S("s3://b/k"), &got, &e->err), E_IO);
     faults(e, FAULT_STATUS, 1, 200, "byt");
     assert_int_not_equal(store_read_range(e->s, e->a, S("s3://b/k"), 1, 3, &got, &e->err), OK);
     assert_ok(store_local_path(e->s, e->a, S("s3://b/k"), &got, &e->err), &e->err);
