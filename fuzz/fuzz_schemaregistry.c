@@ -56,9 +56,12 @@ static void places(Arena *a, Str text, Error *err)
 {
     KafkaPlaces p, again;
 
-    if (kafka_places_read(a, text, &p, err) != OK)
+    StrBuf b = sb_new(a);
+
+    if (kafka_places_read(a, text, 7, &p, err) != OK)
         return;
-    if (kafka_places_read(a, kafka_places_write(a, &p), &again, err) != OK || again.n != p.n)
+    kafka_places_write(&b, 7, &p);
+    if (kafka_places_read(a, kafka_places_end(&b), 7, &again, err) != OK || again.n != p.n)
         abort();
 }
 

@@ -178,6 +178,25 @@ void source_table_gone(Service *s, const Object *o)
 
 const LiveHooks source_hooks = { .start = start, .drop = dropped, .pause = pause_source, .resume = pause_source };
 
+/* What tables of a source say of formats for themselves: {"<relation>": {…}}. */
+static Status table_options(Service *s, Arena *a, const Object *source, Json *to, Error *err)
+{
+    ObjectVec users = {0};
+    Json *all = json_object(a), *own;
+
+    objects_direct_users(s->objects, a, source->id, &users);
+    for (size_t i = 0; i < users.n; i++) {
+        const Json *options = json_get(users.p[i].detail, "table_options");
+        if (source_of(&users.p[i]) != source->id || !options)
+            continue;
+        TRY(source_resolve(s, a, options, &own, err));
+        json_set(a, all, str_fmt(a, "%lld", (long long)users.p[i].id).p, own);
+    }
+    if (json_len(all))
+        json_set(a, to, "table_options", all);
+    return OK;
+}
+
 static Status options_of(void *ctx, Arena *a, int64_t id, Json **ret, Error *err)
 {
     Service *s = ctx;
@@ -186,7 +205,8 @@ static Status options_of(void *ctx, Arena *a, int64_t id, Json **ret, Error *err
     TRY(objects_get(s->objects, a, id, &o, err));
     if (!json_get(o.detail, "options"))
         return FAIL(err, E_INTERNAL, "u%lld is no source", (long long)id);
-    return source_resolve(s, a, json_get(o.detail, "options"), ret, err);
+    TRY(source_resolve(s, a, json_get(o.detail, "options"), ret, err));
+    return table_options(s, a, &o, *ret, err);
 }
 
 static Status catalog_of(void *ctx, int64_t connection, RemoteCatalog **ret, Error *err)
@@ -411,6 +431,8 @@ Status live_create_table_from_source(Run *r, Rows *rows UNUSED, LiveDone *ret, E
     TRY(discover(r, source.type, options, &outputs, err));
     TRY(choose_output(r, &outputs, &out, err));
     Object o = part_of(r, &source, OBJ_TABLE, &p.name, "", out);
+    if (r->st->live->format.kind.n)
+        json_set(r->a, o.detail, "table_options", json_copy(r->a, options));
     for (size_t i = 0; i < table.uses.n; i++)
         live_use(r->a, &o, table.uses.p[i]);
     o.create_sql = text_of(r, &o);

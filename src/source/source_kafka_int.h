@@ -56,8 +56,9 @@ NODISCARD Status kafka_row(KafkaShape *s, Arena *a, const KafkaMessage *m, Kafka
 /* next: the offset to go on from. last: of the message that came before, and what it looked like, by which a topic that was made anew is found out. */
 typedef struct KafkaPlace { int32_t partition; int64_t next, last, last_ms, last_bytes; int verify; } KafkaPlace;      /* last -1: none */
 typedef struct KafkaPlaces { KafkaPlace *p; size_t n, cap; } KafkaPlaces;
-NODISCARD Status kafka_places_read(Arena *a, Str note, KafkaPlaces *ret, Error *err);
-Str kafka_places_write(Arena *a, const KafkaPlaces *p);
+NODISCARD Status kafka_places_read(Arena *a, Str note, int64_t relation, KafkaPlaces *ret, Error *err);
+void kafka_places_write(StrBuf *b, int64_t relation, const KafkaPlaces *p);        /* into an empty buffer, one after the other, then the end */
+Str kafka_places_end(StrBuf *b);
 KafkaPlace *kafka_place(KafkaPlaces *p, int32_t partition);               /* NULL: none */
 
 /* ---- the client (source_kafka_client.c) -------------------------------------------------------------------------------------------------------- */
@@ -78,5 +79,41 @@ NODISCARD Status kafka_offset_at(Kafka *k, int32_t partition, int64_t ms, int64_
 /* Any broker, and what it says to these credentials. */
 NODISCARD Status kafka_check(Kafka *k, Error *err);
 Status kafka_failed(const Kafka *k, rd_kafka_resp_err_t code, const char *what, Error *err);
+
+/* ---- a topic on its way into one output (source_kafka_topic.c, source_kafka_batch.c) ------------------------------------------------------------ */
+
+typedef struct KafkaTopic {
+    SourceRun *r;
+    Arena *a;
+    const Json *options;
+    size_t output;
+    int64_t relation;
+    Kafka k;
+    KafkaShape *shape;
+    KafkaPlaces places;
+    VEC(int64_t) targets;                 /* where each partition that was started ended then */
+    size_t behind;                        /* partitions that have not come so far */
+    int first;                            /* nothing was read before */
+    int *running;                         /* the source's status says so */
+    int moved;                            /* the group was not told of the last commit */
+    Str group;                            /* empty: it is not told */
+    int64_t refresh_us, refreshed_us, group_us, probe_us;
+} KafkaTopic;
+typedef struct KafkaTopics { KafkaTopic *p; size_t n; } KafkaTopics;       /* one for each output, in their order */
+
+NODISCARD Status kafka_topic_check(KafkaTopic *t, int partitions, Error *err);             /* its options, for CREATE SOURCE */
+NODISCARD Status kafka_topic_open(KafkaTopic *t, Str note, Error *err);
+/* Partitions that are there and were not started yet, each from its place. */
+NODISCARD Status kafka_topic_start(KafkaTopic *t, Error *err);
+/* New partitions, brokers that are back, the group's offsets: from time to time. */
+NODISCARD Status kafka_topic_upkeep(KafkaTopic *t, Error *err);
+void kafka_topic_running(KafkaTopic *t);
+Status kafka_topic_made_anew(const KafkaTopic *t, int32_t partition, const char *how, Error *err);
+
+/* Messages of one topic until a batch is full or nothing comes for `idle_ms`, then one tick with the places of all. */
+NODISCARD Status kafka_batch(KafkaTopics *all, KafkaTopic *t, int idle_ms, Error *err);
+/* The places alone, before anything is read: what START TIMESTAMP came to stays so. */
+NODISCARD Status kafka_batch_none(KafkaTopics *all, Error *err);
+void kafka_tell_progress(KafkaTopics *all);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* source_kafka_place.c - how far each partition was read, as the note that is written with the rows: {"partitions": [[partition, next, last, time, bytes], …]}. */
+/* source_kafka_place.c - how far each partition was read, as the note that is written with the rows:
+ * {"outputs": {"<relation>": [[partition, next, last, time, bytes], …], …}}. A relation that is not in it begins at the beginning. */
 #include "source/source_kafka_int.h"
 
 static Status read_place(const Json *j, KafkaPlace *ret, Error *err)
@@ -17,15 +18,16 @@ static Status read_place(const Json *j, KafkaPlace *ret, Error *err)
     return OK;
 }
 
-Status kafka_places_read(Arena *a, Str note, KafkaPlaces *ret, Error *err)
+Status kafka_places_read(Arena *a, Str note, int64_t relation, KafkaPlaces *ret, Error *err)
 {
-    Json *j, *list;
+    Json *j, *outputs, *list;
 
     *ret = (KafkaPlaces){0};
     if (!note.n)
         return OK;
     TRY_CTX(json_parse(a, note, &j, err), err, "offsets");
-    TRY_CTX(json_need(j, "partitions", JSON_ARRAY, &list, err), err, "offsets");
+    TRY_CTX(json_need(j, "outputs", JSON_OBJECT, &outputs, err), err, "offsets");
+    list = json_get(outputs, str_fmt(a, "%lld", (long long)relation).p);
     for (size_t i = 0; i < json_len(list); i++) {
         KafkaPlace p;
         TRY(read_place(json_at(list, i), &p, err));
@@ -36,17 +38,20 @@ Status kafka_places_read(Arena *a, Str note, KafkaPlaces *ret, Error *err)
     return OK;
 }
 
-Str kafka_places_write(Arena *a, const KafkaPlaces *places)
+void kafka_places_write(StrBuf *b, int64_t relation, const KafkaPlaces *places)
 {
-    StrBuf b = sb_new(a);
-
-    sb_addc(&b, "{\"partitions\":[");
+    sb_fmt(b, "%s\"%lld\":[", b->n ? "," : "{\"outputs\":{", (long long)relation);
     for (size_t i = 0; i < places->n; i++) {
         const KafkaPlace *p = &places->p[i];
-        sb_fmt(&b, "%s[%d,%lld,%lld,%lld,%lld]", i ? "," : "", p->partition, (long long)p->next, (long long)p->last, (long long)p->last_ms, (long long)p->last_bytes);
+        sb_fmt(b, "%s[%d,%lld,%lld,%lld,%lld]", i ? "," : "", p->partition, (long long)p->next, (long long)p->last, (long long)p->last_ms, (long long)p->last_bytes);
     }
-    sb_addc(&b, "]}");
-    return sb_str(&b);
+    sb_byte(b, ']');
+}
+
+Str kafka_places_end(StrBuf *b)
+{
+    sb_addc(b, b->n ? "}}" : "{\"outputs\":{}}");
+    return sb_str(b);
 }
 
 /* They are in order of their partitions most of the time. */

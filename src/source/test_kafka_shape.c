@@ -189,24 +189,32 @@ static void refused(void **state UNUSED)
 
 static void places(void **state UNUSED)
 {
-    static const char *const bad[] = { "{", "[]", "{\"partitions\": [[0, 1]]}", "{\"partitions\": [[0, -1, -1, 0, 0]]}", "{\"partitions\": [[0, 1, 1, 0, 0]]}", "{\"partitions\": [[-1, 1, 0, 0, 0]]}",
-                                       "{\"partitions\": [[0, 1, 0, 0, 0], [0, 2, 0, 0, 0]]}", "{\"partitions\": [[100000, 1, 0, 0, 0]]}", "{\"partitions\": [[\"0\", 1, 0, 0, 0]]}" };
+    static const char *const bad[] = { "{", "[]", "{}", "{\"outputs\": []}", "{\"outputs\": {\"5\": [[0, 1]]}}", "{\"outputs\": {\"5\": [[0, -1, -1, 0, 0]]}}", "{\"outputs\": {\"5\": [[0, 1, 1, 0, 0]]}}",
+                                       "{\"outputs\": {\"5\": [[-1, 1, 0, 0, 0]]}}", "{\"outputs\": {\"5\": [[0, 1, 0, 0, 0], [0, 2, 0, 0, 0]]}}", "{\"outputs\": {\"5\": [[100000, 1, 0, 0, 0]]}}",
+                                       "{\"outputs\": {\"5\": [[\"0\", 1, 0, 0, 0]]}}" };
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     KafkaPlaces p;
     Error err;
 
-    assert_ok(kafka_places_read(a, S(""), &p, &err), &err);
+    assert_ok(kafka_places_read(a, S(""), 5, &p, &err), &err);
     assert_int_equal(p.n, 0);
     vec_push(a, &p, ((KafkaPlace){ .partition = 1, .next = 7, .last = 5, .last_ms = 123, .last_bytes = 9 }));
     vec_push(a, &p, ((KafkaPlace){ .partition = 0, .next = 0, .last = -1 }));
-    Str note = kafka_places_write(a, &p);
-    assert_ok(kafka_places_read(a, note, &p, &err), &err);
+    StrBuf b = sb_new(a);
+    kafka_places_write(&b, 4, &(KafkaPlaces){0});
+    kafka_places_write(&b, 5, &p);
+    Str note = kafka_places_end(&b);
+    assert_ok(kafka_places_read(a, note, 4, &p, &err), &err);
+    assert_int_equal(p.n, 0);
+    assert_ok(kafka_places_read(a, note, 6, &p, &err), &err);
+    assert_int_equal(p.n, 0);
+    assert_ok(kafka_places_read(a, note, 5, &p, &err), &err);
     assert_int_equal(kafka_place(&p, 1)->last_bytes, 9);
     assert_true(kafka_place(&p, 1)->verify);
     assert_false(kafka_place(&p, 0)->verify);
     assert_null(kafka_place(&p, 2));
     for (size_t i = 0; i < COUNT_OF(bad); i++)
-        if (kafka_places_read(a, str_c(bad[i]), &p, &err) == OK)
+        if (kafka_places_read(a, str_c(bad[i]), 5, &p, &err) == OK)
             fail_msg("%s was read", bad[i]);
 }
 
