@@ -2,7 +2,7 @@
 """Exactly once, from outside: one firn writes into another's catalog through a proxy that spoils things, is killed at any moment, and is written to all the time.
 
 Every state that the relation has ever had is known.  Whenever a table is looked at, it must be one of them, and never an older one than at the last look; when the
-writer rests, it must be the newest.  FIRN_SINK_ROUNDS: how many rounds the long test has (100)."""
+writer rests, it must be the newest.  FIRN_EXACTLY_ROUNDS: how many rounds the long test has (100)."""
 import os
 import pathlib
 import random
@@ -249,4 +249,4 @@ def test_a_few_rounds(tmp_path):
 
 @pytest.mark.long
 def test_a_hundred_rounds(tmp_path):
-    rounds(tmp_path, int(os.environ.get("FIRN_SINK_ROUNDS", "100")))
+    rounds(tmp_path, int(os.environ.get("FIRN_EXACTLY_ROUNDS", "100")))
