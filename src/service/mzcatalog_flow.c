@@ -160,6 +160,19 @@ Status mzf_aws_connections(MzFill *f)
     return OK;
 }
 
+Status mzf_postgres(MzFill *f)
+{
+    for vec_each(Object, o, &f->w->objects) {
+        if (o->kind != OBJ_SOURCE || !str_eq(o->type, S("postgres")))
+            continue;
+        mz_ident(f, o->id);
+        mz_str(f, json_get_str(json_get(o->detail, "options"), "slot", (Str){0}));
+        mz_null(f);                                   /* its timeline: the source itself watches over it */
+        mz_end(f);
+    }
+    return OK;
+}
+
 Status mzf_webhooks(MzFill *f)
 {
     Str base;

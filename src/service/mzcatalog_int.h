@@ -115,6 +115,7 @@ Status mzf_kafka_sinks(MzFill *f);
 Status mzf_kafka_sources(MzFill *f);
 Status mzf_kafka_connections(MzFill *f);
 Status mzf_aws_connections(MzFill *f);
+Status mzf_postgres(MzFill *f);
 Status mzf_webhooks(MzFill *f);
 Status mzf_postgres_tables(MzFill *f);
 Status mzf_kafka_tables(MzFill *f);

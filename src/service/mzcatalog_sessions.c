@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mzcatalog_sessions.c - the sessions that are open, for mz_sessions: each under an id of its own and the number that pg_backend_pid() gives it. */
+/* mzcatalog_sessions.c - the sessions that are open, for mz_sessions: each under an id of its own and the number that pg_backend_pid() gives it; and what they subscribe to. */
 #include "service/mzcatalog_int.h"
 
 #include <stdlib.h>
 
 typedef struct Open { Session *ss; char id[40]; int32_t pid; int64_t at_ms; } Open;
-struct MzSessions { pthread_mutex_t lock; Open *p; size_t n, cap; int32_t next; };
+typedef struct Sub { int64_t ticket, at_ms; Session *ss; int64_t *objects; size_t n; } Sub;
+struct MzSessions {
+    pthread_mutex_t lock;
+    Open *p;
+    size_t n, cap;
+    int32_t next;
+    Sub *subs;
+    size_t nsubs, subs_cap;
+    int64_t tickets;
+};
 
 struct MzSessions *mz_sessions_new(void)
 {
@@ -21,6 +30,9 @@ void mz_sessions_free(struct MzSessions *s)
 {
     if (!s)
         return;
+    for (size_t i = 0; i < s->nsubs; i++)
+        free(s->subs[i].objects);
+    free(s->subs);
     pthread_mutex_destroy(&s->lock);
     free(s->p);
     free(s);
@@ -63,6 +75,51 @@ void mz_session_end(Service *s, Session *ss)
     for (size_t i = 0; i < m->n; i++)
         if (m->p[i].ss == ss) {
             m->p[i] = m->p[--m->n];
+            break;
+        }
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* ---- subscriptions ------------------------------------------------------------------------------------------------------------------ */
+
+static Sub *room_for_sub(struct MzSessions *m)
+{
+    if (m->nsubs == m->subs_cap) {
+        m->subs_cap = m->subs_cap ? m->subs_cap * 2 : 16;
+        m->subs = realloc(m->subs, m->subs_cap * sizeof *m->subs);
+        if (!m->subs)
+            abort();
+    }
+    return &m->subs[m->nsubs++];
+}
+
+int64_t mz_subscription_begin(Service *s, Session *ss, const int64_t *objects, size_t n)
+{
+    struct MzSessions *m = s->mz_sessions;
+    int64_t *copy = calloc(n + 1, sizeof *copy);
+
+    if (!copy)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        copy[i] = objects[i];
+    pthread_mutex_lock(&m->lock);
+    int64_t ticket = ++m->tickets;
+    *room_for_sub(m) = (Sub){ .ticket = ticket, .at_ms = clock_ms(), .ss = ss, .objects = copy, .n = n };
+    pthread_mutex_unlock(&m->lock);
+    return ticket;
+}
+
+void mz_subscription_end(Service *s, int64_t ticket)
+{
+    struct MzSessions *m = s ? s->mz_sessions : NULL;
+
+    if (!m || !ticket)
+        return;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < m->nsubs; i++)
+        if (m->subs[i].ticket == ticket) {
+            free(m->subs[i].objects);
+            m->subs[i] = m->subs[--m->nsubs];
             break;
         }
     pthread_mutex_unlock(&m->lock);
@@ -130,4 +187,39 @@ Status mzf_session_history(MzFill *f)
     return OK;
 }
 
-Status mzf_subscriptions(MzFill *f UNUSED) { return OK; }
+typedef struct SeenSub { int64_t ticket, at_ms; Str session; StrVec objects; } SeenSub;
+typedef VEC(SeenSub) SeenSubs;
+
+static void copy_subs(MzFill *f, SeenSubs *ret)
+{
+    struct MzSessions *m = f->r->svc->mz_sessions;
+
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < m->nsubs; i++) {
+        SeenSub x = { .ticket = m->subs[i].ticket, .at_ms = m->subs[i].at_ms };
+        for (size_t k = 0; k < m->n; k++)
+            if (m->p[k].ss == m->subs[i].ss)
+                x.session = str_dup(f->a, str_c(m->p[k].id));
+        for (size_t k = 0; k < m->subs[i].n; k++)
+            vec_push(f->a, &x.objects, mz_id(f->a, m->subs[i].objects[k]));
+        vec_push(f->a, ret, x);
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* They run beside the clusters: the first one is told. */
+Status mzf_subscriptions(MzFill *f)
+{
+    SeenSubs all = {0};
+
+    copy_subs(f, &all);
+    for vec_each(SeenSub, x, &all) {
+        mz_str(f, str_fmt(f->a, "t%lld", (long long)x->ticket));
+        mz_uuid(f, x->session);
+        mz_str(f, f->w->clusters.n ? f->w->clusters.p[0].id : S(""));
+        mz_time(f, x->at_ms);
+        mz_list(f, &x->objects);
+        mz_end(f);
+    }
+    return OK;
+}

@@ -120,7 +120,7 @@ const MzRelation mz_relations[] = {
       "WITH RECURSIVE reach(object_id, referenced_object_id) AS (SELECT * FROM firn_mz_object_dependencies UNION SELECT r.object_id, "
       "d.referenced_object_id FROM reach r JOIN firn_mz_object_dependencies d ON d.object_id = r.referenced_object_id) SELECT * FROM reach" },
     { "mz_internal", "mz_postgres_source_tables", "id:s schema_name:s table_name:s", .fill = mzf_postgres_tables },
-    { "mz_internal", "mz_postgres_sources", "id:s replication_slot:s timeline_id:u", .fill = NULL },
+    { "mz_internal", "mz_postgres_sources", "id:s replication_slot:s timeline_id:u", .fill = mzf_postgres },
     { "mz_internal", "mz_prepared_statement_history", "id:U session_id:U name:s sql:s prepared_at:t", .fill = NULL },
     { "mz_internal", "mz_recent_activity_log",
       "execution_id:U sample_rate:d cluster_id:s application_name:s cluster_name:s database_name:s search_path:S transaction_isolation:s "

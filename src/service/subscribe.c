@@ -3,6 +3,7 @@
  *
  * A query becomes a continuous view for as long as somebody reads it.  Rows come in batches, one a timestamp; envelopes and WITHIN TIMESTAMP ORDER BY work on a batch
  * (subscribe_batch.c).  Invariant: all rows of a timestamp are given before any progress beyond it. */
+#include "service/mzcatalog.h"
 #include "service/subscribe_int.h"
 
 #include <stdlib.h>
@@ -239,7 +240,10 @@ Status do_subscribe(Run *r, Rows *rows, Error *err)
     s->live = r->svc->live;
     s->batch = arena_create();
     rows->subscribe = s;                                   /* whatever happens, rows_close ends it */
-    return begin(r, s, rows, err);
+    s->svc = r->svc;
+    TRY(begin(r, s, rows, err));
+    s->ticket = mz_subscription_begin(r->svc, r->ss, r->live_used.n ? r->live_used.p : &s->id, r->live_used.n ? r->live_used.n : 1);
+    return OK;
 }
 
 void subscribe_end(Subscribe *s)
@@ -248,6 +252,7 @@ void subscribe_end(Subscribe *s)
 
     if (!s)
         return;
+    mz_subscription_end(s->svc, s->ticket);
     duck_result_free(s->snapshot);
     if (s->watch)
         live_watch_end(s->watch);

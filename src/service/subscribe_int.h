@@ -35,6 +35,8 @@ typedef struct Subscribe {
     struct { Value **p; size_t n, cap; } out;
     size_t out_at;
     int64_t idle_since_us;
+    Service *svc;
+    int64_t ticket;                   /* of mz_subscriptions; 0: not begun */
 } Subscribe;
 
 /* Cells of a row before the relation's own: mz_timestamp, [mz_progressed], mz_diff or mz_state. */

@@ -176,6 +176,16 @@ def test_sessions(server, db):
         assert rows(db, "SELECT count(*) FROM mz_internal.mz_sessions")[0][0] == before + 1
 
 
+def test_subscriptions(server, db):
+    with server.connect("materialize") as other:
+        with other.transaction():
+            other.execute("DECLARE c CURSOR FOR SUBSCRIBE t")
+            other.execute("FETCH 1 c WITH (timeout = '1s')")
+            found = rows(db, """SELECT s.referenced_object_ids, x.id FROM mz_internal.mz_subscriptions s JOIN mz_internal.mz_sessions x ON x.id = s.session_id""")
+            assert [f[0] for f in found] == [[rows(db, "SELECT id FROM mz_tables WHERE name = 't'")[0][0]]]
+    assert rows(db, "SELECT * FROM mz_internal.mz_subscriptions") == []
+
+
 def test_names(server, db):
     assert rows(db, "SELECT count(*) > 100 FROM mz_objects") == [(True,)]               # mz_catalog is on every path
     assert rows(db, "SELECT count(*) > 100 FROM materialize.mz_catalog.mz_objects") == [(True,)]
