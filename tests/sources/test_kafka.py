@@ -96,6 +96,11 @@ def statistics(server, source):
                            JOIN mz_catalog.mz_sources USING (id) WHERE name = '{source}'""")[0]
 
 
+def errors(server, source):
+    """Places and texts of what could not be read, by place."""
+    return sql(server, f"SELECT place, error FROM mz_internal.mz_source_errors e JOIN mz_catalog.mz_sources s ON s.id = e.source_id WHERE s.name = '{source}' ORDER BY place")
+
+
 def avro(schema, value):
     b = io.BytesIO()
     fastavro.schemaless_writer(b, fastavro.parse_schema(json.loads(json.dumps(schema))), value)
@@ -156,6 +161,10 @@ def test_avro_by_a_registry(world, broker, registry, topic):
         time.sleep(0.1)
     received, committed, known, done, snapshot = statistics(world, topic)
     assert (received, committed, known, done, snapshot) == (6, 2, 6, 6, True)
+    found = errors(world, topic)
+    assert [place for place, error in found] == [f"topic {topic}, partition 0, offset {n}" for n in (2, 3, 4, 5)]
+    for (place, error), text in zip(found, ("no field 'born'", "no schema with id 9999", "too short", "Avro")):
+        assert text in error
 
 
 def test_avro_upsert_and_debezium(world, broker, registry, topic):
@@ -271,6 +280,28 @@ def test_only_what_is_committed_is_read(world, broker, topic):
     assert sql(world, f"SELECT count(*) FROM {topic}") == [(20,)]
     p.commit_transaction(30)
     wait(world, f"SELECT count(*), sum(text::int) FROM {topic}", [(21, sum(range(10)) + sum(range(20, 30)) + 100)])
+
+
+def test_tables_from_a_source(own, broker, topic):
+    broker.topic(topic)
+    broker.send(topic, b'{"a": 1}', b"{", key=b"k")
+    sql(own, f"CREATE SOURCE s FROM KAFKA CONNECTION k (TOPIC '{topic}')")
+    sql(own, f'CREATE TABLE j FROM SOURCE s (REFERENCE "{topic}") FORMAT JSON')
+    wait(own, "SELECT data::text FROM j", [('{"a":1}',)])
+    sql(own, f'CREATE TABLE t FROM SOURCE s (REFERENCE "{topic}") KEY FORMAT TEXT VALUE FORMAT TEXT INCLUDE OFFSET ENVELOPE UPSERT')      # begins at the beginning
+    wait(own, 'SELECT key, text, "offset"::int FROM t', [("k", "{", 1)])
+    with pytest.raises(psycopg.Error, match="reference to nothing not found in source"):
+        sql(own, "CREATE TABLE x FROM SOURCE s (REFERENCE nothing) FORMAT JSON")
+    own.kill()
+    own.start()
+    broker.send(topic, b"[2]", key=b"k")
+    wait(own, "SELECT data::text FROM j ORDER BY 1", [("[2]",), ('{"a":1}',)])
+    wait(own, 'SELECT key, text, "offset"::int FROM t', [("k", "[2]", 2)])
+    sql(own, "DROP TABLE j")
+    broker.send(topic, b"x", key=b"l")
+    wait(own, "SELECT key, text FROM t ORDER BY 1", [("k", "[2]"), ("l", "x")])
+    sql(own, f"CREATE SOURCE named (a, b) FROM KAFKA CONNECTION k (TOPIC '{topic}') FORMAT TEXT INCLUDE OFFSET")
+    wait(own, "SELECT a, b::int FROM named WHERE b > 1 ORDER BY b", [("[2]", 2), ("x", 3)])
 
 
 # ---- where to begin, and how far --------------------------------------------------------------------------------------------------------------------
