@@ -6,7 +6,7 @@
  * a consumer of a group cannot be closed while its topic is gone or its coordinator does not answer (librdkafka 2.0).  The group's offsets are told as an administrator does. */
 #include "source/source_kafka_int.h"
 
-enum { ASK_MS = 5000 };
+enum { ASK_MS = 5000, STEP_MS = 500 };
 
 static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque);
 static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *text);
@@ -174,6 +174,7 @@ static void on_error(rd_kafka_t *rk UNUSED, int code, const char *reason, void *
         k->down = 1;
         return;                                           /* it came with reasons before */
     }
+    k->code = code;
     memcpy(k->error, reason, n);
     k->error[n] = 0;
 }
@@ -194,10 +195,15 @@ static Status status_of(rd_kafka_resp_err_t code)
     }
 }
 
+static bool is_waiting(rd_kafka_resp_err_t code)
+{
+    return code == RD_KAFKA_RESP_ERR__TIMED_OUT || code == RD_KAFKA_RESP_ERR__TRANSPORT || code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
+}
+
 /* The reason that brokers gave is worth more than "timed out". */
 Status kafka_failed(const Kafka *k, rd_kafka_resp_err_t code, const char *what, Error *err)
 {
-    bool waited = code == RD_KAFKA_RESP_ERR__TIMED_OUT || code == RD_KAFKA_RESP_ERR__TRANSPORT || code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
+    bool waited = is_waiting(code) || status_of(code) == E_AUTH;
 
     RAISE(err, status_of(code), "Kafka: %s: %s%s%s", what, rd_kafka_err2str(code), waited && k->error[0] ? ": " : "", waited ? k->error : "");
     if (waited)
@@ -207,11 +213,20 @@ Status kafka_failed(const Kafka *k, rd_kafka_resp_err_t code, const char *what, 
 
 /* ---- questions ---------------------------------------------------------------------------------------------------------------------------------------- */
 
+/* No broker is there, or none lets us in: more waiting is of no use. */
+static bool hopeless(const Kafka *k) { return k->down || k->code == RD_KAFKA_RESP_ERR__AUTHENTICATION || k->code == RD_KAFKA_RESP_ERR__SSL; }
+
 static Status metadata(Kafka *k, rd_kafka_topic_t *topic, const struct rd_kafka_metadata **ret, Error *err)
 {
-    rd_kafka_resp_err_t code = rd_kafka_metadata(k->rk, 0, topic, ret, ASK_MS);
+    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR__TIMED_OUT;
 
-    (void)!rd_kafka_poll(k->rk, 0);                       /* errors */
+    k->code = RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (int ms = 0; is_waiting(code) && ms < ASK_MS && !hopeless(k); ms += STEP_MS) {
+        code = rd_kafka_metadata(k->rk, 0, topic, ret, STEP_MS);
+        (void)!rd_kafka_poll(k->rk, 0);                   /* errors */
+    }
+    if (is_waiting(code) && status_of(k->code) == E_AUTH)
+        code = k->code;
     return code == RD_KAFKA_RESP_ERR_NO_ERROR ? OK : kafka_failed(k, code, "asking the cluster", err);
 }
 
