@@ -218,3 +218,54 @@ def test_row_13b_dropped_sinks_leave_the_table(g):
     g.refused("DROP CONNECTION iceberg_catalog_connection;", "still depended upon by sink")
     assert g.psql("DROP SINK totals_sink;") == "DROP SINK"
     assert g.table("totals_iceberg") == before
+
+
+def test_row_12_input_compacted_past_resume_upper(g):
+    """A sink made anew upon its old table: what lies between is not known, so nothing is written until it is said that the table begins anew."""
+    counts = lambda: [tuple(r) for r in g.rows("SELECT customer, n FROM counts ORDER BY 1")]
+    until(lambda: g.table("counts_iceberg") == counts())
+    before = counts()
+    g.psql("DROP SINK counts_sink;")
+    g.psql("INSERT INTO orders VALUES (5000, 'Heidi', 8);")
+    g.sink(UPSERT, "again", object="counts", table="counts_iceberg", key="customer")
+    status, error = until(lambda: g.status("again") if g.status("again")[0] == "stalled" else None)
+    assert "input compacted past resume upper" in error
+    time.sleep(2)
+    assert g.table("counts_iceberg") == before
+    assert g.psql("ALTER SINK again SET (SNAPSHOT = true);") == "ALTER SINK"
+    until(lambda: g.table("counts_iceberg") == counts())
+    until(lambda: g.status("again")[0] == "running")
+
+
+def test_row_14_no_secret_in_the_log(g):
+    log = (g.folder / "data.log").read_text()
+    assert g.server.secret not in log
+    for word in ("SecretAccessKey", "aws_secret_access_key", "SessionToken", "Authorization:", "x-amz-security-token"):
+        assert word not in log
+
+
+# ---- the trust policy to the letter -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_principal_of_materialize_cloud(tmp_path):
+    """With Materialize's own role as principal the trust policy of the document needs no change but the external id."""
+    cloud = "arn:aws:iam::664411391173:role/MaterializeConnection"
+    p = Place(tmp_path, ["aws.endpoint=own", f"aws.connection_role_arn={cloud}"])
+    try:
+        bucket = p.table_bucket("cloud", NS)
+        role = p.role("R", p.policy("P", bucket), principal=cloud)
+        p.psql(AWS_CONNECTION % {"role": role})
+        p.refused(CATALOG_CONNECTION % {"bucket": bucket}, "sts:AssumeRole")
+        ((external_id,),) = p.rows(EXTERNAL_ID % {"role": role})
+        assert p.rows("SELECT principal FROM mz_internal.mz_aws_connections") == [[cloud]]
+        p.trust("R", external_id, principal="arn:aws:iam::111111111111:role/MaterializeConnection")      # somebody else
+        p.refused("VALIDATE CONNECTION aws_connection;", "sts:AssumeRole")
+        p.trust("R", external_id, principal=cloud)
+        assert p.psql("VALIDATE CONNECTION aws_connection;") == "VALIDATE CONNECTION"
+        assert p.psql(CATALOG_CONNECTION % {"bucket": bucket}) == "CREATE CONNECTION"
+        p.server.stop()
+        p.server.start()                                                          # the environment is the same
+        assert p.rows(EXTERNAL_ID % {"role": role}) == [[external_id]]
+        assert p.psql("VALIDATE CONNECTION iceberg_catalog_connection;") == "VALIDATE CONNECTION"
+    finally:
+        p.stop()
