@@ -4,6 +4,7 @@
  * Order: the name goes in the catalog, then what stood behind it (rows, threads): a crash between leaves rows without a name, which the next start removes.
  * Parts (subsources of a source, indexes of a relation) go with what they belong to, unasked. */
 #include "live/live.h"
+#include "service/live_source.h"
 #include "service/live_sql.h"
 
 bool live_is_part(const Object *part, const Object *of)
@@ -158,7 +159,7 @@ static Status find_one(Run *r, const StrVec *name, ObjKind kind, Object *o, int 
 
     *found = live_find_object(r, r->a, name, o, &absent) == OK;
     if (*found)
-        return o->kind == kind ? live_ask_owner(r, o, err) : live_wrong_kind(r, o, "DROP", kind, err);
+        return o->kind != kind ? live_wrong_kind(r, o, "DROP", kind, err) : live_ask_owner(r, o, err) == OK ? source_may_drop(o, err) : err->code;
     bool placed = live_name_new(r, name, &n, &live, &absent) == OK;
     if (lake_has_it(r) && (!placed || !live || (name->n == 1 && !r->st->if_exists))) {
         *lake = 1;

@@ -7,13 +7,12 @@
 #include "service/live_sql.h"
 
 static const LiveHooks nothing;
-static const LiveHooks table_hooks = { .drop = source_table_gone };
 static const LiveHooks mview = { .pause = live_pause_view, .resume = live_resume_view };
 
 const LiveHooks *live_hooks(ObjKind k)
 {
     static const LiveHooks *const table[OBJ_KINDS] = {
-        [OBJ_MVIEW] = &mview, [OBJ_CONNECTION] = &connection_hooks, [OBJ_SOURCE] = &source_hooks, [OBJ_SINK] = &sink_hooks, [OBJ_TABLE] = &table_hooks,
+        [OBJ_MVIEW] = &mview, [OBJ_CONNECTION] = &connection_hooks, [OBJ_SOURCE] = &source_hooks, [OBJ_SINK] = &sink_hooks, [OBJ_TABLE] = &source_table_hooks,
     };
     return table[k] ? table[k] : &nothing;
 }

@@ -11,7 +11,19 @@
 
 static int64_t source_of(const Object *o) { return json_get_int(o->detail, "source", 0); }
 
-bool source_owns(const Object *o) { return o->kind == OBJ_SOURCE || source_of(o); }
+/* Has it a connector of its own? A part of another source has none; what else tables keep as their options is not ours. */
+static bool has_connector(const Object *o) { return json_get(o->detail, "options") && (o->kind == OBJ_SOURCE || str_eq(o->type, S("webhook"))); }
+
+bool source_owns(const Object *o) { return o->kind == OBJ_SOURCE || source_of(o) || has_connector(o); }
+
+Status source_may_drop(const Object *o, Error *err)
+{
+    bool part = o->kind == OBJ_SOURCE && source_of(o);
+
+    if (!part)
+        return OK;
+    return live_refuse(FAIL(err, E_INVALID, "SOURCE \"" STR_FMT "\" is a " STR_FMT " and must be dropped with ALTER SOURCE...DROP SUBSOURCE", STR_ARG(o->name), STR_ARG(o->type)), "0A000", err);
+}
 
 static void output_of(Arena *a, const Object *o, SourceOutput *ret)
 {
@@ -124,8 +136,8 @@ static Status start(Service *s, const Object *o, Error *err)
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     SourceOutputs outputs = {0};
 
-    if (!json_get(o->detail, "options"))
-        return OK;                                    /* a part of another */
+    if (!has_connector(o))
+        return OK;
     if (!live_runs(s, o)) {
         source_stop(s->sources, o->id);
         live_status_put(s->live, o->id, "paused", (Str){0}, (Str){0});
@@ -156,7 +168,7 @@ static void dropped(Service *s, const Object *o)
 {
     Error err;
 
-    if (json_get(o->detail, "options")) {
+    if (has_connector(o)) {
         if (source_drop(s->sources, o->id, &err) != OK)
             log_error(&err, "a source was dropped", NULL);
     } else if (source_of(o))
@@ -166,17 +178,18 @@ static void dropped(Service *s, const Object *o)
 
 static void pause_source(Service *s, const Object *o)
 {
-    if (json_get(o->detail, "options"))
+    if (has_connector(o))
         start_or_log(s, o);
 }
 
-void source_table_gone(Service *s, const Object *o)
+static void table_dropped(Service *s, const Object *o)
 {
-    if (source_of(o))
+    if (source_owns(o))
         dropped(s, o);
 }
 
 const LiveHooks source_hooks = { .start = start, .drop = dropped, .pause = pause_source, .resume = pause_source };
+const LiveHooks source_table_hooks = { .start = start, .drop = table_dropped, .pause = pause_source, .resume = pause_source };
 
 /* What tables of a source say of formats for themselves: {"<relation>": {…}}. */
 static Status table_options(Service *s, Arena *a, const Object *source, Json *to, Error *err)
@@ -203,7 +216,7 @@ static Status options_of(void *ctx, Arena *a, int64_t id, Json **ret, Error *err
     Object o;
 
     TRY(objects_get(s->objects, a, id, &o, err));
-    if (!json_get(o.detail, "options"))
+    if (!has_connector(&o))
         return FAIL(err, E_INTERNAL, "u%lld is no source", (long long)id);
     TRY(source_resolve(s, a, json_get(o.detail, "options"), ret, err));
     return table_options(s, a, &o, *ret, err);
@@ -368,18 +381,20 @@ static Status webhook_check(Run *r, const Object *o, const Json *options, Error 
 
 Status live_create_source(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
 {
+    ObjKind kind = r->st->live->kind == LK_TABLE ? OBJ_TABLE : OBJ_SOURCE;                /* CREATE TABLE … FROM WEBHOOK */
     SourceOutputs outputs = {0};
-    RealmCluster cluster;
+    RealmCluster cluster = {0};
     Made m = {0};
     Json *options;
     LivePlace p;
 
     ret->done = 1;
-    TRY(live_place(r, OBJ_SOURCE, &p, err));
+    TRY(live_place(r, kind, &p, err));
     if (p.done)
         return OK;
-    TRY(live_need_cluster(r, &r->st->live->cluster, &cluster, err));
-    Object o = live_object(r, OBJ_SOURCE, &p.name);
+    if (kind == OBJ_SOURCE)
+        TRY(live_need_cluster(r, &r->st->live->cluster, &cluster, err));
+    Object o = live_object(r, kind, &p.name);
     o.cluster = cluster.id;
     TRY(source_options_of(r, &o, &options, err));
     TRY(discover(r, o.type, options, &outputs, err));
@@ -512,7 +527,7 @@ Status svc_webhook(Service *s, Str database, Str schema, Str name, const Webhook
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     Object o;
 
-    if (objects_find(s->objects, a, database, schema, name, &o, err) != OK || o.kind != OBJ_SOURCE || !str_eq(o.type, S("webhook")))
+    if (objects_find(s->objects, a, database, schema, name, &o, err) != OK || !has_connector(&o) || !str_eq(o.type, S("webhook")))
         return FAIL(err, E_NOT_FOUND, "no object was found at the path " STR_FMT "." STR_FMT "." STR_FMT, STR_ARG(sql_ident_str(a, database)), STR_ARG(sql_ident_str(a, schema)), STR_ARG(sql_ident_str(a, name)));
     return source_webhook(s->sources, o.id, q, err);
 }

@@ -12,7 +12,8 @@
 #include "source/source.h"
 
 extern const LiveHooks source_hooks;                  /* OBJ_SOURCE's */
-void source_table_gone(Service *s, const Object *o);  /* of OBJ_TABLE: when it came from a source, the source goes on without it */
+extern const LiveHooks source_table_hooks;            /* OBJ_TABLE's: from a source, which goes on without it when it is dropped, or from a webhook */
+NODISCARD Status source_may_drop(const Object *o, Error *err);      /* E_INVALID: a subsource, which goes by ALTER SOURCE or with its source */
 bool source_owns(const Object *o);                    /* written by a source: nobody else may */
 
 struct Sources *live_sources_new(Service *s);

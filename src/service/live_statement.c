@@ -44,10 +44,10 @@ static LiveHandler handler_of(const LiveStmt *l, LiveHow *how)
     case LV_DROP_OWNED: case LV_REASSIGN_OWNED: return live_owned;
     case LV_COMMENT: return live_comment;
     case LV_CREATE:
-        if (l->kind != LK_TABLE || !l->from.n)
+        if (l->kind != LK_TABLE || (!l->from.n && !str_eq(l->type, S("webhook"))))
             break;
         *how = TOGETHER;
-        return live_create_table_from_source;
+        return l->from.n ? live_create_table_from_source : live_create_source;
     case LV_ALTER:
         if (is_common(l))
             return live_alter;

@@ -220,3 +220,23 @@ def test_webhooks_that_come_together(server, db):
         t.join()
     assert codes == [200] * 160
     assert rows(db, "SELECT who, n FROM many_n ORDER BY who") == [(w, 20) for w in range(8)]      # what was answered is there
+
+
+def test_tables_from_webhooks(server, db):
+    db.execute("CREATE TABLE inbox FROM WEBHOOK BODY FORMAT TEXT")
+    assert post(server, "inbox", b"hello") == 200
+    assert rows(db, "SELECT body FROM inbox") == [("hello",)]
+    assert "written by a source" in refused(db, "INSERT INTO inbox VALUES ('mine')")
+    db.execute("DROP TABLE inbox")
+    assert post(server, "inbox", b"hello") == 404
+
+
+def test_parts_go_with_their_source(db):
+    db.execute("CREATE SOURCE whole FROM LOAD GENERATOR MARKETING (UP TO 3) FOR ALL TABLES")
+    assert refused(db, "DROP SOURCE clicks") == 'SOURCE "clicks" is a subsource and must be dropped with ALTER SOURCE...DROP SUBSOURCE'
+    assert "is a progress" in refused(db, "DROP SOURCE whole_progress CASCADE")
+    db.execute("ALTER SOURCE whole DROP SUBSOURCE clicks")
+    assert "does not exist" in refused(db, "SELECT * FROM clicks")
+    wait(db, "SELECT count(*) FROM customers", [(50,)])
+    db.execute("DROP SOURCE whole")
+    assert "does not exist" in refused(db, "SELECT * FROM customers")
