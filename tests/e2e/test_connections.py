@@ -165,6 +165,34 @@ def test_names_follow_a_rename(db):
     db.execute("ALTER SECRET k2 RENAME TO k")
 
 
+def test_rights(server, db):
+    """CREATE on the schema makes connections; secrets and connections in them ask for USAGE; altering is the owner's."""
+    iam = boto3.client("iam", endpoint_url=server.lake, aws_access_key_id=server.key, aws_secret_access_key=server.secret, region_name="us-east-1")
+    iam.create_user(UserName="mia")
+    key = iam.create_access_key(UserName="mia")["AccessKey"]
+    mia = psycopg.connect(host="127.0.0.1", port=server.port, user=key["AccessKeyId"], password=key["SecretAccessKey"], dbname="materialize", autocommit=True)
+    role_of_account = iam.create_role(RoleName="of-the-account", AssumeRolePolicyDocument=trusting("arn:aws:iam::123456789012:root"))["Role"]["Arn"]
+    make = "CREATE CONNECTION hers TO AWS (ACCESS KEY ID = 'x', SECRET ACCESS KEY = SECRET k)"
+
+    def refused(sql, *words):
+        assert fails(mia, sql, *words).sqlstate == "42501"
+    refused(make, "permission denied for")
+    db.execute("GRANT CREATE ON SCHEMA public TO mia")
+    refused(make, "permission denied for SECRET")
+    db.execute("GRANT USAGE ON SECRET k TO mia")
+    mia.execute(make)
+    refused("VALIDATE CONNECTION role", "permission denied for CONNECTION")
+    refused("ALTER CONNECTION role SET (REGION = 'x')", "must be owner of CONNECTION")
+    refused("CREATE CONNECTION cat TO ICEBERG CATALOG (CATALOG TYPE 's3tablesrest', URL 'http://x', WAREHOUSE 'w', AWS CONNECTION role) WITH (VALIDATE = false)", "permission denied for CONNECTION")
+    db.execute("GRANT USAGE ON CONNECTION role TO mia")
+    mia.execute("CREATE CONNECTION cat TO ICEBERG CATALOG (CATALOG TYPE 's3tablesrest', URL 'http://x', WAREHOUSE 'w', AWS CONNECTION role) WITH (VALIDATE = false)")
+    mia.execute(f"CREATE CONNECTION up TO AWS (ASSUME ROLE ARN = '{role_of_account}', ENDPOINT = '{server.lake}')")
+    fails(mia, "VALIDATE CONNECTION up", "not authorized to perform: sts:AssumeRole")          # she may not become who trusts the account
+    mia.execute("DROP CONNECTION hers, cat, up")
+    mia.close()
+    db.execute("REVOKE CREATE ON SCHEMA public FROM mia")
+
+
 # ---- ALTER ------------------------------------------------------------------------------------------------------------------------------------
 
 
