@@ -63,6 +63,9 @@ Str dml_live_target(Dml *d);
 Expr *dml_live_default(Dml *d, size_t col);
 NODISCARD Status dml_live_commit(Dml *d, Error *err);
 void dml_live_forget(Dml *d);
+/* live_returning.c: worked out before the commit, given after it; nothing without RETURNING. */
+NODISCARD Status dml_live_returning(Dml *d, Rows *rows, Error *err);
+NODISCARD Status dml_live_returned(Dml *d, Rows *rows, Error *err);
 
 /* lineage.c. The two hidden fields, NULL before format 3. */
 const IceFields *dml_lineage_fields(const Dml *d);

@@ -234,6 +234,8 @@ Status do_insert(Run *r, Rows *rows, Error *err)
     if (r->dialect == DIALECT_TRINO && is_external(r, &rel))
         return insert_external(r, rows, &rel, err);
     TRY(dml_open(&d, r, "INSERT into", err));
+    if (r->st->returning.n && !d.live)
+        return FAIL(err, E_UNSUPPORTED, "RETURNING is not supported for tables of the lake");
     TRY(insert_select(&d, r->st->query, &sql, err));
     TRY(dml_write(&d, sql, &d.rows, err));
     d.change.operation = S("append");
@@ -242,7 +244,12 @@ Status do_insert(Run *r, Rows *rows, Error *err)
         lake_discard(r->svc->lake, &d.files);
         return s;
     }
+    s = dml_live_returning(&d, rows, err);
+    if (s != OK) {
+        dml_live_forget(&d);
+        return s;
+    }
     TRY(dml_commit(&d, err));
     dml_tag(rows, "INSERT 0", d.rows);
-    return OK;
+    return dml_live_returned(&d, rows, err);
 }

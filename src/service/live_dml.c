@@ -6,9 +6,15 @@
 #include "service/live_source.h"
 #include "service/live_sql.h"
 
-static bool reads_first(const Stmt *st)
+/* INSERT of rows that are made out of nothing (VALUES, generate_series) reads no table. */
+static bool reads_first(Run *r)
 {
-    return st->kind != ST_INSERT || !st->query || st->query->body != BODY_VALUES;
+    TableRefs tables = {0};
+
+    if (r->st->kind != ST_INSERT || !r->st->query)
+        return r->st->kind != ST_COPY;
+    sql_tables(r->a, r->st->query, &tables);
+    return tables.n > 0;
 }
 
 static const char *what_is_run(const Stmt *st)
@@ -61,9 +67,10 @@ Status dml_live_open(Dml *d, const char *api, int *live, Error *err)
         BoundColumn c = { .name = o->columns.p[i].name, .engine = o->columns.p[i].engine, .type = o->columns.p[i].type, .nullable = !o->columns.p[i].not_null, .field_id = (int32_t)i + 1 };
         vec_push(r->a, &d->columns, c);
     }
-    if (reads_first(r->st) && r->st->kind != ST_COPY)
-        TRY(live_tx_may_change(r->ss, what_is_run(r->st), err));
-    return reads_first(r->st) && r->st->kind != ST_COPY ? live_exclusive(r->svc->live, &r->live_exclusive, err) : OK;
+    if (!reads_first(r))
+        return OK;
+    TRY(live_tx_may_change(r->ss, what_is_run(r->st), err));
+    return live_exclusive(r->svc->live, &r->live_exclusive, err);
 }
 
 static Status check_nulls(Dml *d, const LiveWrite *w, Error *err)
@@ -84,6 +91,25 @@ static Status check_nulls(Dml *d, const LiveWrite *w, Error *err)
     return OK;
 }
 
+/* varchar(n), char(n): the engine does not count. */
+static Status check_lengths(Dml *d, const LiveWrite *w, Error *err)
+{
+    for (size_t i = 0; i < d->live->columns.n; i++) {
+        const ObjColumn *c = &d->live->columns.p[i];
+        int64_t n = 0;
+        bool has;
+        if (c->type.kind != DT_STRING || c->type.length <= 0)
+            continue;
+        TRY(duck_scalar_i64(d->r->c, str_fmt(d->r->a, "SELECT count(*) FROM " STR_FMT " WHERE length(" STR_FMT ") > %d", STR_ARG(w->stage), STR_ARG(sql_ident_str(d->r->a, c->engine)), c->type.length), &n, &has, err));
+        if (n) {
+            RAISE(err, E_INVALID, "value too long for type character varying(%d)", c->type.length);
+            memcpy(err->sqlstate, "22001", 6);
+            return E_INVALID;
+        }
+    }
+    return OK;
+}
+
 Status dml_live_write(Dml *d, Str sql, int64_t *rows, Error *err)
 {
     LiveWrite w;
@@ -92,6 +118,8 @@ Status dml_live_write(Dml *d, Str sql, int64_t *rows, Error *err)
     vec_push(d->r->a, &d->live_writes, w);
     *rows = w.rows;
     Status s = check_nulls(d, &w, err);
+    if (s == OK)
+        s = check_lengths(d, &w, err);
     if (s != OK)
         dml_live_forget(d);
     return s;

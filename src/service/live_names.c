@@ -243,7 +243,8 @@ Status live_resolve(Run *r, Arena *a, const TableRef *ref, BoundTable **ret, Err
     if (o.kind != OBJ_TABLE && o.kind != OBJ_VIEW && o.kind != OBJ_MVIEW && o.kind != OBJ_SOURCE)
         return is_no_relation(r, &o, err);
     TRY(live_ask(r, 'r', &o, err));
-    TRY(live_tx_may_read(r->ss, err));
+    if (!r->live_returning)
+        TRY(live_tx_may_read(r->ss, err));
     if (ref->as_of.has)
         return FAIL(err, E_UNSUPPORTED, "\"" STR_FMT "\" keeps no history: AS OF is for tables of the lake", STR_ARG(o.name));
     if (!r->view_depth)

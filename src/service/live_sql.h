@@ -197,6 +197,8 @@ NODISCARD Status live_check_unused(Run *r, const Object *o, Error *err);
 /* A definition bound and compiled in an arena of its own. */
 NODISCARD Status live_compile(Run *r, Arena *own, Str definition, Query **q, IvmView **ret, Error *err);
 
+Query *live_returning_query(Arena *a, const Stmt *st);                                  /* live_returning.c: SELECT what RETURNING names FROM the table */
+
 /* live_tx.c: writes that wait for COMMIT. */
 bool live_tx_open(const Session *ss);
 void live_tx_add(Session *ss, const LiveWrite *w, size_t n);

@@ -107,9 +107,15 @@ static Str own(Arena *a, const Json *j, const char *key) { return str_dup(a, jso
 
 static Status column_of(Arena *a, const Json *j, ObjColumn *ret, Error *err)
 {
-    *ret = (ObjColumn){ .name = own(a, j, "name"), .engine = own(a, j, "engine"), .type_name = own(a, j, "type"), .default_ = own(a, j, "default"), .default_sql = own(a, j, "default-sql"), .not_null = json_get_bool(j, "not-null", false) };
     const Json *type = json_get(j, "data-type");
-    return type ? object_type_of(a, type, &ret->type, err) : sql_parse_type(a, DIALECT_POSTGRES, ret->type_name, &ret->type, err);
+    Error unknown;
+
+    *ret = (ObjColumn){ .name = own(a, j, "name"), .engine = own(a, j, "engine"), .type_name = own(a, j, "type"), .default_ = own(a, j, "default"), .default_sql = own(a, j, "default-sql"), .not_null = json_get_bool(j, "not-null", false) };
+    if (type)
+        return object_type_of(a, type, &ret->type, err);
+    if (sql_parse_type(a, DIALECT_POSTGRES, ret->type_name, &ret->type, &unknown) != OK)     /* of an earlier version, a name that is not read: no reason not to start */
+        ret->type = (DataType){ .kind = DT_OTHER };
+    return OK;
 }
 
 /* Earlier versions had the account root's ARN here: nobody else could make anything. */

@@ -74,6 +74,22 @@ static Status describe_by_running(Session *ss, Arena *a, Batch *b, RowColumns *r
     return OK;
 }
 
+/* INSERT … RETURNING: its columns are those of a query over the table. */
+static Status describe_returning(Session *ss, Arena *a, Batch *b, DataType *types, size_t n, RowColumns *ret, int *returns_rows, Error *err)
+{
+    CLEANUP(duck_disconnectp) DuckConn *c = NULL;
+    StmtVec again = {0};
+
+    for (size_t i = 0; i < n; i++)
+        if (types[i].kind == DT_INVALID)
+            types[i].kind = DT_STRING;
+    TRY(sql_parse(a, b->dialect, b->text, &again, err));
+    TRY(duck_connect(ss->svc->engine, &c, err));
+    Stmt of = { .kind = ST_QUERY, .query = live_returning_query(a, again.p[0]) };
+    *returns_rows = 1;
+    return describe_query(ss, a, c, &of, b->dialect, b->text, types, n, ret, err);
+}
+
 Status session_describe(Session *ss, Arena *a, Batch *b, DataType *types, size_t ntypes, RowColumns *ret, int *returns_rows, Error *err)
 {
     CLEANUP(duck_disconnectp) DuckConn *c = NULL;
@@ -88,6 +104,8 @@ Status session_describe(Session *ss, Arena *a, Batch *b, DataType *types, size_t
         return session_cursor_columns(ss, a, first->stmt_name, ret, err);
     }
     *returns_rows = has_rows(b->stmts.p[0]);
+    if (first->kind == ST_INSERT && first->returning.n)
+        return describe_returning(ss, a, b, types, ntypes, ret, returns_rows, err);
     if (*returns_rows && b->stmts.p[0]->kind != ST_QUERY)
         return describe_by_running(ss, a, b, ret, err);
     for (size_t i = 0; i < ntypes; i++)

@@ -56,6 +56,7 @@ typedef struct Run {
     struct { LiveRef *p; size_t n, cap; } live_refs;
     Str live_as;                      /* whose rights count: the role that owns the view whose definition is bound; empty: the session's */
     OptI64 live_as_of;                /* relations of the live side are read as of this time */
+    int live_returning;               /* RETURNING is bound: it reads what the statement itself has staged */
     int live_staged;                  /* what it wrote waits for COMMIT */
     struct LiveExclusive *live_exclusive;                  /* held: nothing is written there meanwhile */
     VEC(LakeRelation) relations;

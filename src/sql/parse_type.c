@@ -6,9 +6,9 @@
  * oid and the reg… types are DT_UINT32; a cast keeps the type's name as written beside it. */
 #include "sql/parse_int.h"
 
-enum { SPARK = 1, POSTGRES = 2, BOTH = 3, DECIMAL_MAX = 38, LENGTH_MAX = 10 * 1024 * 1024, FIELDS_MAX = 10000 };
+enum { SPARK = 1, POSTGRES = 2, BOTH = 3, DECIMAL_MAX = 38, LENGTH_MAX = 10 * 1024 * 1024, FIELDS_MAX = 10000, UINT4_MARK = 4 };
 /* What may follow the word. */
-enum { F_NONE, F_LENGTH, F_DECIMAL, F_PRECISION, F_ZONE, F_FLOAT };
+enum { F_NONE, F_LENGTH, F_DECIMAL, F_PRECISION, F_ZONE, F_FLOAT, F_UINT4 };
 
 typedef struct TypeRow { const char *name; int dialects; DataTypeKind kind; int follows; } TypeRow;
 
@@ -45,12 +45,18 @@ static const TypeRow TYPES[] = {
     { "regoperator", POSTGRES, DT_UINT32, 0 },  { "xid", POSTGRES, DT_UINT32, 0 },
     { "cid", POSTGRES, DT_UINT32, 0 },          { "int2vector", POSTGRES, DT_LIST, 0 },
     { "oidvector", POSTGRES, DT_LIST, 0 },
+    { "uint2", POSTGRES, DT_UINT16, 0 },        { "uint4", POSTGRES, DT_UINT32, F_UINT4 },
+    { "uint8", POSTGRES, DT_UINT64, 0 },
 };
 
 static DataType scalar(Parser *p);
 static DataType nested(Parser *p);
 static DataType array_suffix(Parser *p, DataType t);
 static const TypeRow *type_row(Parser *p, Str word);
+static DataType bracket_map(Parser *p);
+static DataType record_of(Parser *p);
+
+typedef struct Fields { VEC(DataType) types; StrVec names; } Fields;
 
 DataType p_type(Parser *p)
 {
@@ -169,6 +175,7 @@ static void follow(Parser *p, DataType *t, const TypeRow *r)
     case F_DECIMAL: decimal(p, t); break;
     case F_PRECISION: modifier(p, 6, 0, 6); break;
     case F_ZONE: zone(p, t); break;
+    case F_UINT4: t->precision = UINT4_MARK; break;      /* otherwise it is an oid */
     case F_FLOAT:
         if (modifier(p, 53, 1, 53) <= 24)
             t->kind = DT_FLOAT;
@@ -205,6 +212,10 @@ static DataType scalar(Parser *p)
     }
     if (quoted && str_eq(word, S("char")))                      /* PostgreSQL's one-byte "char" */
         return (DataType){ .kind = DT_STRING };
+    if (p_postgres(p) && !quoted && str_ieq(word, S("map")) && p_is_op(p, '['))
+        return bracket_map(p);
+    if (p_postgres(p) && !quoted && str_ieq(word, S("record")) && p_is_op(p, '('))
+        return record_of(p);
     const TypeRow *r = quoted && p_spark(p) ? NULL : type_row(p, word);
     if (!r)
         return unknown(p, word, at);
@@ -215,12 +226,45 @@ static DataType scalar(Parser *p)
     return t;
 }
 
-/* int[], int[3][], int ARRAY */
+/* map[text=>int] */
+static DataType bracket_map(Parser *p)
+{
+    DataType t = { .kind = DT_MAP, .nchildren = 2, .children = arena_array(p->a, DataType, 2) };
+
+    p_need_op(p, '[');
+    t.children[0] = p_type(p);
+    p_need_op(p, O_FAT_ARROW);
+    t.children[1] = p_type(p);
+    p_need_op(p, ']');
+    return t;
+}
+
+/* record(a integer, b text) */
+static DataType record_of(Parser *p)
+{
+    DataType t = { .kind = DT_STRUCT };
+    Fields f = {0};
+
+    p_need_op(p, '(');
+    do {
+        vec_push(p->a, &f.names, p_label(p));
+        vec_push(p->a, &f.types, p_type(p));
+        if (f.names.n > FIELDS_MAX)
+            P_FAIL(p, E_LIMIT, p_pos(p), "a record of more than %d fields", FIELDS_MAX);
+    } while (!p->status && p_take_op(p, ','));
+    p_need_op(p, ')');
+    t.nchildren = f.names.n;
+    t.children = f.types.p;
+    t.names = f.names.p;
+    return t;
+}
+
+/* int[], int[3][], int ARRAY, int LIST */
 static DataType array_suffix(Parser *p, DataType t)
 {
     for (int n = 0;; n++) {
         bool bracket = p_is_op(p, '[');
-        if (!bracket && !p_is(p, K_ARRAY))
+        if (!bracket && !p_is(p, K_ARRAY) && !(p_is_kind(p, TK_WORD) && str_ieq(p_peek(p, 0)->text, S("list"))))
             return t;
         if (n >= 6)
             P_FAIL(p, E_LIMIT, p_pos(p), "number of array dimensions exceeds the maximum allowed (6)");
@@ -250,8 +294,6 @@ void p_type_close(Parser *p)
     }
     p_need_op(p, '>');
 }
-
-typedef struct Fields { VEC(DataType) types; StrVec names; } Fields;
 
 static void struct_field(Parser *p, Fields *f)
 {

@@ -9,8 +9,8 @@ static const NameRow NAMES[] = {
     [DT_INT8] = { "tinyint", "smallint" },         [DT_INT16] = { "smallint", "smallint" },
     [DT_INT32] = { "int", "integer" },             [DT_INT64] = { "bigint", "bigint" },
     [DT_INT128] = { "decimal(38,0)", "numeric" },  [DT_UINT8] = { "smallint", "smallint" },
-    [DT_UINT16] = { "int", "integer" },            [DT_UINT32] = { "bigint", "oid" },
-    [DT_UINT64] = { "decimal(20,0)", "numeric" },  [DT_UINT128] = { "decimal(38,0)", "numeric" },
+    [DT_UINT16] = { "int", "uint2" },              [DT_UINT32] = { "bigint", "oid" },
+    [DT_UINT64] = { "decimal(20,0)", "uint8" },    [DT_UINT128] = { "decimal(38,0)", "numeric" },
     [DT_FLOAT] = { "float", "real" },              [DT_DOUBLE] = { "double", "double precision" },
     [DT_STRING] = { "string", "text" },            [DT_BINARY] = { "binary", "bytea" },
     [DT_DATE] = { "date", "date" },                [DT_TIME] = { "time", "time without time zone" },
@@ -109,6 +109,21 @@ static void add_spark(StrBuf *b, const DataType *t)
     }
 }
 
+static void add_record(StrBuf *b, const DataType *t)
+{
+    sb_addc(b, "record");
+    for (size_t i = 0; i < t->nchildren; i++) {
+        sb_addc(b, i ? ", " : "(");
+        if (t->names && plain_name(t->names[i]))
+            sb_add(b, t->names[i]);
+        else
+            sql_ident(b, t->names ? t->names[i] : (Str){0});
+        sb_byte(b, ' ');
+        add_postgres(b, &t->children[i]);
+    }
+    sb_addc(b, t->nchildren ? ")" : "");
+}
+
 static void add_postgres(StrBuf *b, const DataType *t)
 {
     switch (t->kind) {
@@ -123,10 +138,17 @@ static void add_postgres(StrBuf *b, const DataType *t)
             sb_addc(b, "[]");
         break;
     case DT_MAP:
-        sb_addc(b, "jsonb");
+        sb_addc(b, "map[");
+        add_postgres(b, &t->children[0]);
+        sb_addc(b, "=>");
+        add_postgres(b, &t->children[1]);
+        sb_byte(b, ']');
         break;
     case DT_STRUCT:
-        sb_addc(b, "record");
+        add_record(b, t);
+        break;
+    case DT_UINT32:
+        sb_addc(b, t->precision ? "uint4" : "oid");
         break;
     case DT_STRING:
         if (t->length > 0)

@@ -417,3 +417,41 @@ SHOW cluster;"""
     out = subprocess.run(["psql", "-XAt", "-v", "ON_ERROR_STOP=1"], input=script, env=env, capture_output=True, text=True, timeout=60)
     assert out.returncode == 0, out.stderr
     assert out.stdout.splitlines() == ["CREATE CLUSTER", "CREATE SECRET", "pc||", "DROP SECRET", "DROP CLUSTER", "SET", "quickstart"]
+
+
+def test_insert_returning(server, db):
+    db.execute("CREATE TABLE ret (a int NOT NULL, b text DEFAULT 'd')")
+    assert rows(db, "INSERT INTO ret VALUES (1, 'x'), (2, 'y') RETURNING a + 1 AS a, b") == [(2, "x"), (3, "y")]
+    cur = db.execute("INSERT INTO ret (a) VALUES (%s) RETURNING *", (7,))
+    assert [tuple(r) for r in cur.fetchall()] == [(7, "d")] and cur.statusmessage == "INSERT 0 1"
+    assert rows(db, "INSERT INTO ret SELECT a + 10, b FROM ret WHERE a = 1 RETURNING a") == [(11,)]
+    refused(db, "INSERT INTO ret VALUES (1, 'x') RETURNING nope", "nope")
+    assert rows(db, "SELECT count(*) FROM ret") == [(4,)]
+    refused(db, "DELETE FROM ret RETURNING a", "RETURNING is not supported")
+    with server.connect("materialize") as c:
+        c.execute("BEGIN")
+        assert rows(c, "INSERT INTO ret VALUES (20, 'tx') RETURNING b") == [("tx",)]
+        c.execute("ROLLBACK")
+    assert rows(db, "SELECT count(*) FROM ret") == [(4,)]
+    db.execute("DROP TABLE ret")
+
+
+def test_types(server, db):
+    db.execute("CREATE TABLE ty (a uint2, b uint4, c uint8, l int list, m map[text=>int], n text list list, v varchar(2), i interval, u uuid)")
+    db.execute("INSERT INTO ty (a, b, c, l, n, v, i, u) VALUES (65535, 4294967295, 18446744073709551615, ARRAY[1, NULL], ARRAY[ARRAY['a']], 'xy', '1 day', 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6')")
+    db.execute("CREATE MATERIALIZED VIEW tym AS SELECT a, max(c) AS c, ROW(a, v) AS r FROM ty GROUP BY a, v")
+    refused(db, "INSERT INTO ty (a) VALUES (-1)", "out of range")
+    refused(db, "INSERT INTO ty (v) VALUES ('xyz')", r"value too long for type character varying\(2\)", "22001")
+    cur = db.execute("SELECT a, b, c FROM ty", prepare=False)
+    assert [d.type_code for d in cur.description] == [16460, 16462, 16464]          # Materialize's numbers
+    assert [int(x) for x in cur.fetchone()] == [65535, 4294967295, 18446744073709551615]
+    with db.cursor(binary=True) as b:
+        assert b.execute("SELECT a, b, c, l, n, i::text FROM ty").fetchone() == (b"\xff\xff", b"\xff" * 4, b"\xff" * 8, [1, None], [["a"]], "1 day")
+    assert [r[2] for r in rows(db, "SHOW COLUMNS FROM ty")][:6] == ["uint2", "uint4", "uint8", "integer[]", "map[text=>integer]", "text[]"]
+    server.stop()
+    server.start()
+    with server.connect("materialize") as c:
+        c.execute("INSERT INTO ty (a, c) VALUES (1, 2)")
+        assert [int(r[1]) for r in rows(c, "SELECT * FROM tym ORDER BY a")] == [2, 18446744073709551615]
+        assert rows(c, "SHOW COLUMNS FROM tym")[2][2] == "record(f1 uint2, f2 character varying(2))"
+        c.execute("DROP TABLE ty CASCADE")

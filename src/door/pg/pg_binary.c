@@ -41,12 +41,13 @@ static Status int_out(PgOut *o, const Value *v, int32_t oid, Error *err)
 
     if (!wide_of(v, &x))
         return no_binary(v, oid, err);
-    int64_t top = oid == OID_INT2 ? INT16_MAX : oid == OID_INT4 ? INT32_MAX : oid == OID_OID ? UINT32_MAX : INT64_MAX;
-    if (x > top || x < (oid == OID_OID ? 0 : -(__int128)top - 1))
+    bool is_unsigned = oid == OID_OID || oid == OID_UINT2 || oid == OID_UINT4 || oid == OID_UINT8;
+    __int128 top = oid == OID_INT2 ? INT16_MAX : oid == OID_INT4 ? INT32_MAX : oid == OID_UINT2 ? UINT16_MAX : oid == OID_UINT8 ? (__int128)UINT64_MAX : is_unsigned ? UINT32_MAX : INT64_MAX;
+    if (x > top || x < (is_unsigned ? 0 : -top - 1))
         return FAIL(err, E_OVERFLOW, "value out of range for its binary type");
-    if (oid == OID_INT2)
+    if (oid == OID_INT2 || oid == OID_UINT2)
         pg_out_i16(o, (int)x);
-    else if (oid == OID_INT8)
+    else if (oid == OID_INT8 || oid == OID_UINT8)
         pg_out_i64(o, (int64_t)x);
     else
         pg_out_i32(o, (int64_t)x);
@@ -204,7 +205,7 @@ Status pg_binary_out(PgOut *o, const Value *v, int32_t oid, Error *err)
             return no_binary(v, oid, err);
         pg_out_u8(o, v->boolean);
         return OK;
-    case OID_INT2: case OID_INT4: case OID_INT8: case OID_OID: return int_out(o, v, oid, err);
+    case OID_INT2: case OID_INT4: case OID_INT8: case OID_OID: case OID_UINT2: case OID_UINT4: case OID_UINT8: return int_out(o, v, oid, err);
     case OID_FLOAT4: case OID_FLOAT8:
         if (v->kind != DT_FLOAT && v->kind != DT_DOUBLE)
             return no_binary(v, oid, err);

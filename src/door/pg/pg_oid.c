@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pg_oid.c - PostgreSQL's type numbers: ours to theirs and back, arrays, lengths, type modifiers.
  *
- * The numbers are those of pg_type.dat and never change.  An unsigned 32-bit integer is `oid`: nothing but the
- * catalog relations has that type. */
+ * The numbers are those of pg_type.dat and never change; those of unsigned integers are Materialize's.  An unsigned 32-bit integer is `oid` when it is not marked: the
+ * catalog relations have that type. */
 #include "door/pg/pg_int.h"
 
 typedef struct { int32_t oid, array; int len; DataTypeKind kind; } OidRow;
@@ -17,12 +17,13 @@ static const OidRow rows[] = {
     { OID_TIME, 1183, 8, DT_TIME },            { OID_TIMESTAMP, 1115, 8, DT_TIMESTAMP },   { OID_TIMESTAMPTZ, 1185, 8, DT_TIMESTAMPTZ },
     { OID_INTERVAL, 1187, 16, DT_INTERVAL },   { OID_TIMETZ, 1270, 12, DT_TIMETZ },        { OID_NUMERIC, 1231, -1, DT_DECIMAL },
     { OID_RECORD, OID_RECORD_ARRAY, -1, DT_INVALID }, { OID_UUID, 2951, 16, DT_UUID },     { OID_JSONB, 3807, -1, DT_JSON },
+    { OID_UINT2, 16461, 2, DT_UINT16 },        { OID_UINT4, 16463, 4, DT_UINT32 },          { OID_UINT8, 16465, 8, DT_UINT64 },
 };
 
 static const int32_t by_kind[] = {
     [DT_INVALID] = OID_TEXT, [DT_NULL] = OID_TEXT, [DT_BOOL] = OID_BOOL, [DT_INT8] = OID_INT2, [DT_INT16] = OID_INT2,
-    [DT_INT32] = OID_INT4, [DT_INT64] = OID_INT8, [DT_INT128] = OID_NUMERIC, [DT_UINT8] = OID_INT2, [DT_UINT16] = OID_INT4,
-    [DT_UINT32] = OID_OID, [DT_UINT64] = OID_NUMERIC, [DT_UINT128] = OID_NUMERIC, [DT_FLOAT] = OID_FLOAT4,
+    [DT_INT32] = OID_INT4, [DT_INT64] = OID_INT8, [DT_INT128] = OID_NUMERIC, [DT_UINT8] = OID_INT2, [DT_UINT16] = OID_UINT2,
+    [DT_UINT32] = OID_OID, [DT_UINT64] = OID_UINT8, [DT_UINT128] = OID_NUMERIC, [DT_FLOAT] = OID_FLOAT4,
     [DT_DOUBLE] = OID_FLOAT8, [DT_DECIMAL] = OID_NUMERIC, [DT_STRING] = OID_TEXT, [DT_BINARY] = OID_BYTEA,
     [DT_DATE] = OID_DATE, [DT_TIME] = OID_TIME, [DT_TIMESTAMP] = OID_TIMESTAMP, [DT_TIMESTAMPTZ] = OID_TIMESTAMPTZ,
     [DT_TIMESTAMP_NS] = OID_TIMESTAMP, [DT_TIMETZ] = OID_TIMETZ, [DT_INTERVAL] = OID_INTERVAL, [DT_UUID] = OID_UUID,
@@ -49,6 +50,8 @@ int32_t pg_type_oid(const DataType *t)
     }
     if (t->kind == DT_STRING && t->length > 0)
         return OID_VARCHAR;
+    if (t->kind == DT_UINT32 && t->precision > 0)      /* marked by the parser */
+        return OID_UINT4;
     return by_kind[t->kind];
 }
 
@@ -88,7 +91,7 @@ DataType pg_oid_type(int32_t oid)
         [DT_BINARY] = { .kind = DT_BINARY }, [DT_DATE] = { .kind = DT_DATE }, [DT_TIME] = { .kind = DT_TIME },
         [DT_TIMESTAMP] = { .kind = DT_TIMESTAMP }, [DT_TIMESTAMPTZ] = { .kind = DT_TIMESTAMPTZ },
         [DT_TIMETZ] = { .kind = DT_TIMETZ }, [DT_INTERVAL] = { .kind = DT_INTERVAL }, [DT_UUID] = { .kind = DT_UUID },
-        [DT_JSON] = { .kind = DT_JSON },
+        [DT_JSON] = { .kind = DT_JSON }, [DT_UINT16] = { .kind = DT_UINT16 }, [DT_UINT64] = { .kind = DT_UINT64 },
     };
     const OidRow *r = find(oid);
 

@@ -96,6 +96,9 @@ static bool read_scalar(Arena *a, PgIn *in, int32_t oid, Value *v)
     case OID_BOOL: v->boolean = pg_in_u8(in) != 0; return true;
     case OID_INT2: v->integer = pg_in_i16(in); return true;
     case OID_INT4: v->integer = pg_in_i32(in); return true;
+    case OID_UINT2: v->integer = (uint16_t)pg_in_i16(in); return true;
+    case OID_UINT4: v->integer = (uint32_t)pg_in_i32(in); return true;
+    case OID_UINT8: v->wide = (uint64_t)pg_in_i64(in); return true;
     case OID_OID: case OID_REGPROC: v->integer = (uint32_t)pg_in_i32(in); return true;
     case OID_INT8: v->integer = pg_in_i64(in); return true;
     case OID_FLOAT4: v->real = float_of(pg_in_i32(in)); return true;
