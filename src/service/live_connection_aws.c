@@ -9,142 +9,6 @@
 #include "access/iam.h"
 #include "service/live_connection_int.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
-typedef struct KeySource { Service *s; int64_t id; } KeySource;
-typedef struct Taken { Str stamp; AwsKeys keys; int64_t expires_ms; } Taken;
-
-struct Connections {
-    pthread_mutex_t lock;
-    pthread_cond_t reached;
-    Arena *a;                          /* of the key sources, doors and the environment's id */
-    Arena *keys_arena;                 /* of what is remembered; begun anew when it has grown */
-    Map sources, taken;                /* KeySource and Taken by the connection's number */
-    Str lake, manage, environment;
-    int stopping;                      /* whoever waits for the doors waits no longer */
-};
-
-enum { KEYS_BYTES = 1 << 20 };
-
-struct Connections *connections_new(void)
-{
-    struct Connections *c = calloc(1, sizeof *c);
-    if (!c)
-        abort();
-    pthread_mutex_init(&c->lock, NULL);
-    pthread_cond_init(&c->reached, NULL);
-    c->a = arena_create();
-    c->sources = map_new(c->a);
-    c->keys_arena = arena_create();
-    c->taken = map_new(c->keys_arena);
-    return c;
-}
-
-void connections_free(struct Connections *c)
-{
-    if (!c)
-        return;
-    pthread_mutex_destroy(&c->lock);
-    pthread_cond_destroy(&c->reached);
-    arena_destroy(c->a);
-    arena_destroy(c->keys_arena);
-    free(c);
-}
-
-static void forget_keys(struct Connections *c)
-{
-    arena_destroy(c->keys_arena);
-    c->keys_arena = arena_create();
-    c->taken = map_new(c->keys_arena);
-}
-
-void connections_forget(struct Connections *c)
-{
-    pthread_mutex_lock(&c->lock);
-    forget_keys(c);
-    c->environment = (Str){0};
-    pthread_mutex_unlock(&c->lock);
-}
-
-void connections_stop(struct Connections *c)
-{
-    if (!c)
-        return;
-    pthread_mutex_lock(&c->lock);
-    c->stopping = 1;
-    pthread_cond_broadcast(&c->reached);
-    pthread_mutex_unlock(&c->lock);
-}
-
-/* ---- where the doors are ----------------------------------------------------------------------------------------------------------------------------- */
-
-void service_reach(Service *s, Str lake, Str manage)
-{
-    struct Connections *c = s->connections;
-
-    pthread_mutex_lock(&c->lock);
-    c->lake = str_dup(c->a, lake);
-    c->manage = str_dup(c->a, manage);
-    pthread_cond_broadcast(&c->reached);
-    pthread_mutex_unlock(&c->lock);
-}
-
-static bool door_url(Service *s, Arena *a, const Str *door, int64_t wait_ms, Str *ret)
-{
-    struct Connections *c = s->connections;
-    int64_t until = clock_ms() + wait_ms;
-    struct timespec at = { .tv_sec = until / 1000, .tv_nsec = until % 1000 * 1000000 };
-    int late = 0;
-
-    pthread_mutex_lock(&c->lock);
-    while (!door->n && !late && !c->stopping)
-        late = pthread_cond_timedwait(&c->reached, &c->lock, &at);
-    *ret = str_dup(a, *door);
-    pthread_mutex_unlock(&c->lock);
-    return ret->n > 0;
-}
-
-bool service_lake_url(Service *s, Arena *a, int64_t wait_ms, Str *ret) { return door_url(s, a, &s->connections->lake, wait_ms, ret); }
-bool service_manage_url(Service *s, Arena *a, int64_t wait_ms, Str *ret) { return door_url(s, a, &s->connections->manage, wait_ms, ret); }
-
-/* ---- who we are ----------------------------------------------------------------------------------------------------------------------------------------- */
-
-static const char *const ENVIRONMENT = "live.environment";
-
-static Status load_environment(Service *s, Arena *a, Str *ret, Error *err)
-{
-    Json *j;
-    Status st = cat_doc_get(s->catalog, a, str_c(ENVIRONMENT), S("id"), &j, err);
-
-    if (st == OK)
-        return json_need_str(j, "uuid", ret, err);
-    if (st != E_NOT_FOUND)
-        return st;
-    *ret = uuid_v4(a);
-    j = json_object(a);
-    json_set(a, j, "uuid", json_str(a, *ret));
-    CatChange ch = { .kind = CH_DOC, .doc_kind = str_c(ENVIRONMENT), .doc_key = S("id"), .doc = j };
-    return cat_commit(s->catalog, &ch, 1, err);
-}
-
-Status connection_environment(Service *s, Arena *a, Str *ret, Error *err)
-{
-    struct Connections *c = s->connections;
-    Status st = OK;
-
-    pthread_mutex_lock(&c->lock);
-    if (!c->environment.n) {
-        st = load_environment(s, a, ret, err);
-        if (st == OK)
-            c->environment = str_dup(c->a, *ret);
-    }
-    *ret = st == OK ? str_dup(a, c->environment) : (Str){0};
-    pthread_mutex_unlock(&c->lock);
-    return st;
-}
-
 static Status external_id(Service *s, Arena *a, int64_t id, Str *ret, Error *err)
 {
     Str env;
@@ -281,11 +145,13 @@ static bool remembered(struct Connections *c, Arena *a, Str id, Str stamp, AwsKe
     return good;
 }
 
+enum { KEYS_BYTES = 1 << 20 };
+
 static void remember(struct Connections *c, Str id, Str stamp, const RemoteRole *r)
 {
     pthread_mutex_lock(&c->lock);
     if (arena_used(c->keys_arena) > KEYS_BYTES)
-        forget_keys(c);
+        conn_forget_keys(c);
     Arena *a = c->keys_arena;
     Taken *t = arena_new(a, Taken);
     *t = (Taken){ .stamp = str_dup(a, stamp), .expires_ms = r->expires_ms,

@@ -56,6 +56,21 @@ NODISCARD Status conn_plan_registry(ConnPlan *p, Error *err);
 NODISCARD Status conn_plan_postgres(ConnPlan *p, Error *err);
 NODISCARD Status conn_plan_none(ConnPlan *p, Error *err);      /* refuses: there is no implementation */
 
+/* live_connection_life.c: what is behind Service.connections. */
+typedef struct KeySource { Service *s; int64_t id; } KeySource;
+typedef struct Taken { Str stamp; AwsKeys keys; int64_t expires_ms; } Taken;
+
+struct Connections {
+    pthread_mutex_t lock;
+    pthread_cond_t reached;
+    Arena *a;                          /* of the key sources, doors and the environment's id */
+    Arena *keys_arena;                 /* of what is remembered; begun anew when it has grown */
+    Map sources, taken;                /* KeySource and Taken by the connection's number */
+    Str lake, manage, environment;
+    int stopping;                      /* whoever waits for the doors waits no longer */
+};
+void conn_forget_keys(struct Connections *c);                  /* under the lock */
+
 /* live_connection_aws.c */
 NODISCARD Status conn_validate_aws(Service *s, Arena *a, const Object *o, Error *err);
 NODISCARD Status conn_keys(Service *s, Arena *a, const Object *aws, AwsKeys *ret, Error *err);
