@@ -12,6 +12,8 @@
 #include "lake/lake.h"
 #include "source/source_iceberg_int.h"
 
+enum { GROUP_FILES = 64, GROUP_BYTES = 1024 * 1024 * 1024 };           /* of data files that are read at once when a table is read whole */
+
 typedef struct Watched {
     size_t output;
     Str ns, table, name, uuid;            /* name: "<ns>.<table>" */
@@ -197,23 +199,73 @@ static Status put_rows(Watch *w, const Watched *t, SourceBatch *b, Str from, int
     return OK;
 }
 
-/* The snapshot that was read last, if the table still has it. */
-static Status put_changes(Watch *w, const Watched *t, SourceBatch *b, Error *err)
+static LakeTable lake_table(const Watched *t)
+{
+    return (LakeTable){ .meta = t->t.meta, .relation = { .metadata_location = t->t.metadata_location, .uuid = t->t.meta->uuid } };
+}
+
+static Status put_group(Watch *w, const Watched *t, SourceBatch *b, const IceSnapshot *to, const StrVec *files, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    LakeTable lt = { .meta = t->t.meta, .relation = { .metadata_location = t->t.metadata_location, .uuid = t->t.meta->uuid } };
-    const IceSnapshot *from = t->snapshot.has ? ice_snapshot(t->t.meta, t->snapshot.v) : NULL, *to = ice_current_snapshot(t->t.meta);
+    LakeTable lt = lake_table(t);
+    LakeScan scan = { .snapshot = to, .schema = t->schema, .only_files = files };
+    LakeRelation rel = {0};
+    int64_t rows = 0;
+
+    TRY(lake_scan(t->lake, a, w->conn, &lt, &scan, &rel, err));
+    Status s = put_rows(w, t, b, str_fmt(a, "SELECT *, 1 AS __w FROM (" STR_FMT ") s", STR_ARG(rel.sql)), &rows, err);
+    lake_relation_drop(w->conn, &rel);
+    store_paths_done(t->t.store);
+    source_received(w->r, rows, rel.bytes);
+    return s;
+}
+
+/* Some files after the other, so that a table may be larger than the room for copies. */
+static Status put_whole(Watch *w, const Watched *t, SourceBatch *b, const IceSnapshot *to, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    StrVec files = {0};
+    IceScan plan = {0};
+    int64_t bytes = 0;
+
+    TRY(ice_scan(a, t->t.store, t->t.meta, to, NULL, &plan, err));
+    for vec_each(IceTask, task, &plan.tasks) {
+        vec_push(a, &files, task->data->file.path);
+        bytes += min_i64(max_i64(task->data->file.size, 0), GROUP_BYTES);
+        if (files.n < GROUP_FILES && bytes < GROUP_BYTES && task + 1 < plan.tasks.p + plan.tasks.n)
+            continue;
+        TRY(put_group(w, t, b, to, &files, err));
+        files.n = 0;
+        bytes = 0;
+    }
+    return OK;
+}
+
+static Status put_difference(Watch *w, const Watched *t, SourceBatch *b, const IceSnapshot *from, const IceSnapshot *to, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    LakeTable lt = lake_table(t);
     LakeChanges ch = {0};
     int64_t rows = 0;
 
-    if (t->begun && t->snapshot.has && !from)
-        source_truncate(b, t->output);
     TRY(lake_changes(t->lake, a, w->conn, &lt, from, to, t->schema, &ch, err));
     Status s = ch.nothing ? OK : put_rows(w, t, b, ch.relation.sql, &rows, err);
     lake_relation_drop(w->conn, &ch.relation);
     store_paths_done(t->t.store);
     source_received(w->r, rows, ch.relation.bytes);
     return s;
+}
+
+/* The snapshot that was read last, if the table still has it. */
+static Status put_changes(Watch *w, const Watched *t, SourceBatch *b, Error *err)
+{
+    const IceSnapshot *from = t->snapshot.has ? ice_snapshot(t->t.meta, t->snapshot.v) : NULL, *to = ice_current_snapshot(t->t.meta);
+
+    if (from)
+        return put_difference(w, t, b, from, to, err);
+    if (t->begun && t->snapshot.has)
+        source_truncate(b, t->output);
+    return to ? put_whole(w, t, b, to, err) : OK;
 }
 
 static bool is_new(const Watched *t)

@@ -322,6 +322,44 @@ static void test_several(void **state)
     assert_status(discover(&w, &err), E_INVALID);
 }
 
+/* More files than are read at once. */
+static void test_many_files(void **state)
+{
+    World w;
+
+    new_table(*state);
+    Client *e = &((Env *)*state)->client;
+    for (int i = 0; i < 70; i++)
+        insert(e, str_fmt(e->a, "(%d, 'x')", i).p);
+    delete_where(e, "id >= 3");
+    insert(e, "(100, 'y')");
+    begin(&w, state, ONE);
+    wait_rows(&w, 0, "0x 1x 2x 100y");
+    close_world(&w);
+}
+
+static void test_many_files_whole(void **state)
+{
+    World w;
+    Error err;
+    int64_t n = 0;
+    bool has;
+    Str sql;
+
+    new_table(*state);
+    Client *e = &((Env *)*state)->client;
+    for (int i = 0; i < 130; i++)
+        insert(e, str_fmt(e->a, "(%d, 'x')", i).p);
+    begin(&w, state, ONE);
+    for (int i = 0; i < 500 && n != 130; i++) {
+        usleep(20000);
+        assert_ok(live_relation_sql(w.live, w.a, RELATION, &sql, &err), &err);
+        assert_ok(duck_scalar_i64(w.db, str_fmt(w.a, "SELECT count(DISTINCT c1) FROM (" STR_FMT ") q", STR_ARG(sql)), &n, &has, &err), &err);
+    }
+    assert_int_equal(n, 130);
+    close_world(&w);
+}
+
 static void test_store_that_fails(void **state)
 {
     World w;
@@ -363,6 +401,6 @@ static void test_bad_line(void **state)
 int main(void)
 {
 #define T(t) cmocka_unit_test_setup_teardown(t, set_up, tear_down)
-    const struct CMUnitTest tests[] = { T(test_changes), T(test_empty_then_rows), T(test_expired), T(test_drift), T(test_made_anew), T(test_several), T(test_store_that_fails), T(test_bad_line) };
+    const struct CMUnitTest tests[] = { T(test_changes), T(test_empty_then_rows), T(test_expired), T(test_drift), T(test_made_anew), T(test_several), T(test_many_files), T(test_many_files_whole), T(test_store_that_fails), T(test_bad_line) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
