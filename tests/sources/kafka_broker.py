@@ -7,6 +7,7 @@ import json
 import pathlib
 import shutil
 import socket
+import ssl
 import subprocess
 import threading
 import time
@@ -47,18 +48,42 @@ def free_ports(n):
     return ports
 
 
+class Certificates:
+    """An authority, and what it signed for a server on this machine and for a client; as texts: .ca, .client, .client_key."""
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=authority", "-days", "30")
+        for name in ("server", "client"):
+            self.openssl("req", "-newkey", "rsa:2048", "-nodes", "-keyout", f"{name}.key", "-out", f"{name}.csr", "-subj", f"/CN={name}")
+            (self.folder / "san").write_text("subjectAltName=DNS:localhost,IP:127.0.0.1\n")
+            self.openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-out", f"{name}.pem", "-days", "30", "-extfile", "san")
+        (self.folder / "both.pem").write_text(self.text("server.key") + self.text("server.pem"))
+        self.ca, self.client, self.client_key = self.text("ca.pem"), self.text("client.pem"), self.text("client.key")
+
+    def openssl(self, *args):
+        subprocess.run(["openssl", *args], check=True, capture_output=True, cwd=self.folder)
+
+    def text(self, name):
+        return (self.folder / name).read_text()
+
+
 class Broker:
-    """PLAINTEXT at .plain, SASL_PLAINTEXT (user u, password p) at .sasl. stop, start and kill keep what it holds."""
+    """PLAINTEXT at .plain, SASL_PLAINTEXT (user u, password p) at .sasl, TLS with certificates on both sides at .tls. stop, start and kill keep what it holds."""
     def __init__(self, folder):
         fetch()
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        plain, sasl, control = free_ports(3)
-        self.plain, self.sasl = f"127.0.0.1:{plain}", f"127.0.0.1:{sasl}"
+        plain, sasl, tls, control = free_ports(4)
+        self.plain, self.sasl, self.tls = f"127.0.0.1:{plain}", f"127.0.0.1:{sasl}", f"localhost:{tls}"
+        self.certificates = c = Certificates(self.folder / "tls")
         properties = {
             "process.roles": "broker,controller", "node.id": "1", "controller.quorum.voters": f"1@127.0.0.1:{control}", "controller.listener.names": "CONTROLLER",
-            "listeners": f"PLAINTEXT://{self.plain},SASL://{self.sasl},CONTROLLER://127.0.0.1:{control}", "advertised.listeners": f"PLAINTEXT://{self.plain},SASL://{self.sasl}",
-            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT", "inter.broker.listener.name": "PLAINTEXT",
+            "listeners": f"PLAINTEXT://{self.plain},SASL://{self.sasl},TLS://127.0.0.1:{tls},CONTROLLER://127.0.0.1:{control}",
+            "advertised.listeners": f"PLAINTEXT://{self.plain},SASL://{self.sasl},TLS://{self.tls}",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,TLS:SSL",
+            "listener.name.tls.ssl.keystore.type": "PEM", "listener.name.tls.ssl.keystore.location": str(c.folder / "both.pem"), "listener.name.tls.ssl.truststore.type": "PEM",
+            "listener.name.tls.ssl.truststore.location": str(c.folder / "ca.pem"), "listener.name.tls.ssl.client.auth": "required", "inter.broker.listener.name": "PLAINTEXT",
             "sasl.enabled.mechanisms": "PLAIN", "listener.name.sasl.plain.sasl.jaas.config": 'org.apache.kafka.common.security.plain.PlainLoginModule required user_u="p";',
             "log.dirs": str(self.folder / "log"), "offsets.topic.replication.factor": "1", "offsets.topic.num.partitions": "1", "transaction.state.log.replication.factor": "1",
             "transaction.state.log.min.isr": "1", "transaction.state.log.num.partitions": "1", "group.initial.rebalance.delay.ms": "0", "auto.create.topics.enable": "false",
@@ -127,7 +152,7 @@ class Broker:
 
 class Registry:
     """Subjects and schemas by Confluent's REST API; with a user, whoever does not name it is refused."""
-    def __init__(self, user=None, password=None):
+    def __init__(self, user=None, password=None, certificates=None):
         self.schemas, self.subjects, self.down = {}, {}, False
         expected = user and "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
         outer = self
@@ -154,6 +179,13 @@ class Registry:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
+        if certificates:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificates.folder / "server.pem", certificates.folder / "server.key")
+            context.load_verify_locations(certificates.folder / "ca.pem")
+            context.verify_mode = ssl.CERT_REQUIRED
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+            self.url = f"https://localhost:{self.server.server_port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def lookup(self, path):

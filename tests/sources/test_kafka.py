@@ -387,6 +387,27 @@ def test_sasl_source(world, broker, topic):
     wait(world, f"SELECT * FROM {topic}", [("x",)])
 
 
+def test_tls_on_both_sides(own, broker, topic):
+    c = broker.certificates
+    tls = kafka_broker.Registry(certificates=c)
+    broker.topic(topic)
+    broker.send(topic, framed(tls.register(f"{topic}-value", '"long"'), avro("long", 7)))
+    sql(own, f"CREATE SECRET key AS '{c.client_key}'")
+    sql(own, f"CREATE SECRET ca AS '{c.ca}'")
+    client = f"SSL CERTIFICATE = '{c.client}', SSL KEY = SECRET key"
+    sql(own, f"CREATE CONNECTION tk TO KAFKA (BROKER '{broker.tls}', SSL CERTIFICATE AUTHORITY = SECRET ca, {client})")        # SSL is the default protocol
+    sql(own, f"CREATE CONNECTION tr TO CONFLUENT SCHEMA REGISTRY (URL '{tls.url}', SSL CERTIFICATE AUTHORITY = '{c.ca}', {client})")
+    sql(own, f"CREATE SOURCE s FROM KAFKA CONNECTION tk (TOPIC '{topic}') FORMAT AVRO USING CONFLUENT SCHEMA REGISTRY CONNECTION tr ENVELOPE NONE")
+    wait(own, "SELECT * FROM s", [(7,)])
+    with pytest.raises(psycopg.Error, match="(?i)certificate"):
+        sql(own, f"CREATE CONNECTION x TO KAFKA (BROKER '{broker.tls}', {client})")                              # nobody vouches for the broker
+    with pytest.raises(psycopg.Error, match="(?i)ssl|certificate|peer"):
+        sql(own, f"CREATE CONNECTION y TO CONFLUENT SCHEMA REGISTRY (URL '{tls.url}', {client})")
+    with pytest.raises(psycopg.Error):
+        sql(own, f"CREATE CONNECTION z TO KAFKA (BROKER '{broker.tls}', SSL CERTIFICATE AUTHORITY = '{c.ca}')")      # and nobody for us
+    tls.stop()
+
+
 def test_a_registry_that_is_away_stalls(world, broker, registry, topic):
     broker.topic(topic)
     one = registry.register(f"{topic}-value", '"long"')
