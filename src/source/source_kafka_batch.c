@@ -9,6 +9,7 @@ enum {
     BATCH_MESSAGES = 50 * 1000,
     BATCH_BYTES    = 32 * 1024 * 1024,
     BATCH_US       = 200 * 1000,
+    MOMENT_MS      = 20,
     BATCH_ERRORS   = 1000,                 /* told one by one of a batch; the others are counted */
     SCRATCH_BYTES  = 8 * 1024 * 1024,      /* of decoded messages, before it is given back */
 };
@@ -187,17 +188,17 @@ static bool is_full(const Batch *b)
     return b->blocked != OK || b->messages >= BATCH_MESSAGES || b->bytes >= BATCH_BYTES || (b->rows && clock_mono_us() - b->began_us >= BATCH_US);
 }
 
+/* A batch that has rows ends when nothing more comes for a moment. */
 static Status poll_batch(KafkaTopic *t, Batch *b, int idle_ms, Error *err)
 {
     bool more = true;
 
     while (more && !is_full(b) && !source_stopping(t->r)) {
-        rd_kafka_message_t *rkm = kafka_poll(&t->k, b->rows ? 10 : idle_ms);
-        more = rkm || b->rows;
-        if (!rkm)
-            continue;
-        Status s = take_event(t, b, rkm, err);
-        rd_kafka_message_destroy(rkm);
+        rd_kafka_message_t *rkm = kafka_poll(&t->k, b->rows ? MOMENT_MS : idle_ms);
+        more = rkm != NULL;
+        Status s = more ? take_event(t, b, rkm, err) : OK;
+        if (more)
+            rd_kafka_message_destroy(rkm);
         TRY(s);
     }
     return OK;

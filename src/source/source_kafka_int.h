@@ -13,7 +13,7 @@ enum {
     KAFKA_HEADERS_MAX    = 10000,       /* of one message */
 };
 
-/* ---- columns and rows (source_kafka_shape.c) ------------------------------------------------------------------------------------------ */
+/* ---- columns and rows (source_kafka_shape.c, source_kafka_row.c) ------------------------------------------------------------------------------------------ */
 
 typedef enum { KAFKA_NONE, KAFKA_UPSERT, KAFKA_DEBEZIUM } KafkaEnvelope;
 typedef enum { KAFKA_PARTITION, KAFKA_OFFSET, KAFKA_TIMESTAMP, KAFKA_HEADERS, KAFKA_HEADER, KAFKA_HEADER_BYTES } KafkaMetaKind;
