@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* live_make.c - what every statement that makes an object does: its place, what it names, its privileges, storing it, the audit log. */
 #include "service/live_sql.h"
+#include "service/mzcatalog.h"
 
 Status live_refuse(Status s, const char *sqlstate, Error *err)
 {
@@ -170,6 +171,8 @@ Status live_store(Run *r, const Object *o, size_t n, LiveStored how, Error *err)
     ObjChanges ch = { .puts = o, .nputs = n };
 
     for (size_t i = 0; i < n; i++)
+        TRY(live_check_temporary(r, &o[i], err));
+    for (size_t i = 0; i < n; i++)
         if (!str_starts(o[i].schema, S(LIVE_TEMP_SCHEMA)) && !realm_has_schema(r->svc->realm, o[i].database, o[i].schema))
             return FAIL(err, E_NOT_FOUND, "unknown schema '" STR_FMT "'", STR_ARG(o[i].schema));
     TRY(objects_change(r->svc->objects, &ch, err));
@@ -202,6 +205,7 @@ void live_audit(Run *r, const char *event, const char *type, const Object *o, Js
         e.user = realm_role_name(r->svc->realm, r->a, role);
     if (realm_audit(r->svc->realm, &e, &why) != OK)
         log_error(&why, "the audit log of the live side was not written", "event", event, NULL);
+    mz_audit_wake(r->svc->mz_audit);
 }
 
 void live_note_absent(Run *r, const char *kind, const StrVec *name)

@@ -24,6 +24,13 @@ struct MzLag *mz_lag_start(Service *s);
 void mz_lag_stop(struct MzLag *l);
 void mz_lag_forget(struct MzLag *l);                         /* a reset */
 
+/* mzcatalog_audit.c: the audit log as a relation of ticks. */
+#define MZ_AUDIT_RELATION ((int64_t)0)                       /* before every object: a view reads what is older than it */
+NODISCARD Status mz_audit_open(Service *s, Error *err);      /* makes its table */
+struct MzAudit *mz_audit_start(Service *s);
+void mz_audit_wake(struct MzAudit *m);                       /* there are new events; NULL is fine */
+void mz_audit_stop(struct MzAudit *m);
+
 /* mzcatalog_sessions.c: who is connected. */
 struct MzSessions *mz_sessions_new(void);
 void mz_sessions_free(struct MzSessions *s);

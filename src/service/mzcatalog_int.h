@@ -139,6 +139,7 @@ Status mzf_lag_history(MzFill *f);
 Status mzf_lag_recent(MzFill *f);
 Status mzf_lag_replicas(MzFill *f);
 Status mzf_lag_histogram(MzFill *f);
+void mz_audit_bind(Arena *a, BoundTable *t);                 /* mzcatalog_audit.c: the relation that a definition reads */
 /* mzcatalog_sessions.c */
 Status mzf_sessions(MzFill *f);
 Status mzf_session_history(MzFill *f);

@@ -61,7 +61,7 @@ static uint32_t type_oid(const DataType *t, int *ndims)
     static const struct { uint32_t oid, array; } oids[] = {
         [DT_BOOL] = { 16, 1000 }, [DT_INT8] = { 21, 1005 }, [DT_INT16] = { 21, 1005 }, [DT_INT32] = { 23, 1007 }, [DT_INT64] = { 20, 1016 },
         [DT_INT128] = { 1700, 1231 }, [DT_UINT8] = { 21, 1005 }, [DT_UINT16] = { 23, 1007 }, [DT_UINT32] = { 26, 1028 },
-        [DT_UINT64] = { 1700, 1231 }, [DT_UINT128] = { 1700, 1231 }, [DT_FLOAT] = { 700, 1021 }, [DT_DOUBLE] = { 701, 1022 },
+        [DT_UINT64] = { 16464, 16465 }, [DT_UINT128] = { 1700, 1231 }, [DT_FLOAT] = { 700, 1021 }, [DT_DOUBLE] = { 701, 1022 },
         [DT_DECIMAL] = { 1700, 1231 }, [DT_BINARY] = { 17, 1001 }, [DT_DATE] = { 1082, 1182 }, [DT_TIME] = { 1083, 1183 },
         [DT_TIMESTAMP] = { 1114, 1115 }, [DT_TIMESTAMPTZ] = { 1184, 1185 }, [DT_TIMESTAMP_NS] = { 1114, 1115 },
         [DT_TIMETZ] = { 1266, 1270 }, [DT_INTERVAL] = { 1186, 1187 }, [DT_UUID] = { 2950, 2951 }, [DT_JSON] = { 114, 199 },

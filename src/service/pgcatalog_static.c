@@ -55,6 +55,9 @@
     "(4089,'regnamespace',4,true,'b','N',false,0,4090,4084,4085,4087,4088,'i','p',0,'regnamespace'), " \
     "(4096,'regrole',4,true,'b','N',false,0,4097,4098,4092,4094,4095,'i','p',0,'regrole'), " \
     "(4191,'regcollation',4,true,'b','N',false,0,4192,4193,4194,4196,4197,'i','p',0,'regcollation'), " \
+    "(16460,'uint2',2,true,'b','N',false,0,16461,38,39,2404,2405,'s','p',0,'uint2'), " \
+    "(16462,'uint4',4,true,'b','N',false,0,16463,42,43,2406,2407,'i','p',0,'uint4'), " \
+    "(16464,'uint8',8,true,'b','N',false,0,16465,460,461,2408,2409,'d','p',0,'uint8'), " \
     "(5069,'xid8',8,true,'b','U',false,0,271,5070,5081,5082,5083,'d','p',0,'xid8') "
 
 #define PROCS \

@@ -89,6 +89,9 @@ bool realm_cluster_runs(Realm *r, Str id);
 /* Does `role` (id) hold the privilege, by itself, by a role that it is a member of, or as PUBLIC? Superusers and owners do. */
 bool realm_holds(Realm *r, Str role, Str owner, const RealmGrants *grants, char letter);
 bool realm_is_superuser(Realm *r, Str role);
+/* May the role use a cluster of this name, and does it run? Without copies: asked by every read. */
+typedef enum { CLUSTER_USABLE, CLUSTER_UNKNOWN, CLUSTER_DENIED, CLUSTER_PAUSED } RealmUse;
+RealmUse realm_may_use(Realm *r, Str cluster, Str role);
 bool realm_is_member(Realm *r, Str role, Str of);                                                        /* of itself too */
 /* The role of who signs in, made when there is none.  The SQL names of an IAM user and of an IAM role never fall together. */
 NODISCARD Status realm_role_of_principal(Realm *r, Arena *a, Str arn, Str name, Str prefix, RealmRole *ret, Error *err);
@@ -98,6 +101,7 @@ NODISCARD Status realm_role_of_principal(Realm *r, Arena *a, Str arn, Str name, 
 typedef struct RealmEvent { int64_t id; Str event, type; Json *details; Str user; int64_t at_ms; } RealmEvent;     /* event: create, drop, alter, grant, revoke, comment; user: a role's name */
 typedef VEC(RealmEvent) RealmEvents;
 NODISCARD Status realm_audit(Realm *r, const RealmEvent *e, Error *err);                                  /* its id is given here */
+NODISCARD Status realm_events_after(Realm *r, Arena *a, int64_t after, RealmEvents *ret, Error *err);     /* those with a greater id */
 NODISCARD Status realm_events(Realm *r, Arena *a, RealmEvents *ret, Error *err);                          /* oldest first; the newest 100,000 are kept */
 
 /* Grants: letters are added or taken away; an entry without letters goes. */

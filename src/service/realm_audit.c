@@ -43,17 +43,37 @@ Status realm_events_open(Realm *r, Error *err)
     return s == E_NOT_FOUND ? OK : s;
 }
 
+static RealmEvent of_json(int64_t id, const Json *j)
+{
+    return (RealmEvent){ .id = id, .event = json_get_str(j, "event", (Str){0}), .type = json_get_str(j, "type", (Str){0}), .details = json_get(j, "details"),
+                         .user = json_get_str(j, "user", (Str){0}), .at_ms = json_get_int(j, "at-ms", 0) };
+}
+
+Status realm_events_after(Realm *r, Arena *a, int64_t after, RealmEvents *ret, Error *err)
+{
+    pthread_mutex_lock(&r->lock);
+    int64_t end = r->next_event;
+    pthread_mutex_unlock(&r->lock);
+    for (int64_t id = max_i64(after + 1, end - AUDIT_EVENTS_MAX); id < end; id++) {
+        Json *j;
+        Status s = cat_doc_get(r->catalog, a, S(AUDIT_KIND), key_of(a, id), &j, err);
+        if (s == OK)
+            vec_push(a, ret, of_json(id, j));
+        else if (s != E_NOT_FOUND)
+            return s;
+    }
+    return OK;
+}
+
 Status realm_events(Realm *r, Arena *a, RealmEvents *ret, Error *err)
 {
     CatDocs docs = {0};
 
     TRY(cat_doc_list(r->catalog, a, S(AUDIT_KIND), (Str){0}, &docs, err));
     for (size_t i = 0; i < docs.n; i++) {
-        const Json *j = docs.p[i].value;
-        RealmEvent e = { .event = json_get_str(j, "event", (Str){0}), .type = json_get_str(j, "type", (Str){0}), .details = json_get(j, "details"), .user = json_get_str(j, "user", (Str){0}),
-                         .at_ms = json_get_int(j, "at-ms", 0) };
-        if (str_to_i64(docs.p[i].key, &e.id))
-            vec_push(a, ret, e);
+        int64_t id;
+        if (str_to_i64(docs.p[i].key, &id))
+            vec_push(a, ret, of_json(id, docs.p[i].value));
     }
     return OK;
 }

@@ -141,15 +141,17 @@ static Status install_pg_catalog(Service *s, Error *err)
     return pgcat_install(c, err);
 }
 
-static int keep_live(void *ctx, int64_t id) { return objects_known(ctx, id); }
+static int keep_live(void *ctx, int64_t id) { return id == MZ_AUDIT_RELATION || objects_known(ctx, id); }
 
 /* Names first: rows without one are what a creation left that did not end. */
 static Status open_live(Service *s, Arena *a, Error *err)
 {
     TRY(realm_open(s->catalog, &s->realm, err));
     TRY(objects_open(s->catalog, &s->objects, err));
+    TRY(live_forget_temporary(s, a, err));
     LiveSetup o = { .engine = s->engine, .path = str_fmt(a, STR_FMT "/live.db", STR_ARG(s->options.dir)), .keep = keep_live, .ctx = s->objects };
     TRY(live_open(&o, &s->live, err));
+    TRY(mz_audit_open(s, err));
     s->live_clock = live_clock_new(s);
     s->sources = live_sources_new(s);
     s->sinks = live_sinks_new(s);
@@ -221,6 +223,7 @@ Status service_start(Service *s, Error *err)
     TRY(notices_start(s->notices, err));
     sources_wake(s->sources);
     s->mz_lag = mz_lag_start(s);
+    s->mz_audit = mz_audit_start(s);
     return guard_start(s->guard, err);
 }
 
@@ -231,6 +234,7 @@ void service_close(Service *s)
     if (!s)
         return;
     connections_stop(s->connections);
+    mz_audit_stop(s->mz_audit);
     mz_lag_stop(s->mz_lag);
     sinks_free(s->sinks);                             /* their threads use all below: first of all */
     sources_free(s->sources);
@@ -268,6 +272,7 @@ Status service_reset(Service *s, Error *err)
     TRY(realm_reset(s->realm, err));
     TRY(objects_reset(s->objects, err));
     mz_lag_forget(s->mz_lag);
+    TRY(mz_audit_open(s, err));
     connections_forget(s->connections);
     TRY(store_reset(s->store, err));
     TRY(logs_reset(s->logs, err));

@@ -59,6 +59,7 @@ typedef struct Service {
     struct Notices *notices;          /* runs told to the logs, the event list and the webhook */
     struct Connections *connections;  /* keys of the live side's connections, and where the doors are */
     struct MzLag *mz_lag;             /* how far behind the wall clock objects are, sampled */
+    struct MzAudit *mz_audit;         /* fills the audit log's relation */
     struct MzSessions *mz_sessions;   /* who is connected */
     int64_t started_ms;
     struct Sinks *sinks;              /* what flows out of the live side; NULL: nothing can */

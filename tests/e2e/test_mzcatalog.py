@@ -78,7 +78,7 @@ def test_lag_stands_where_nothing_runs(server):
         rows(db, "SELECT count(*) FROM mz_internal.mz_wallclock_global_lag")
         db.execute("ALTER CLUSTER asleep SET (REPLICATION FACTOR = 0)")
         time.sleep(2.2)
-        (before, after), = rows(db, """SELECT f.write_frontier, g.write_frontier FROM mz_internal.mz_frontiers f, mz_internal.mz_frontiers g, mz_objects x, mz_objects y
+        (before, after), = rows(db, """SELECT f.write_frontier::numeric, g.write_frontier::numeric FROM mz_internal.mz_frontiers f, mz_internal.mz_frontiers g, mz_objects x, mz_objects y
                                        WHERE f.object_id = x.id AND x.name = 'nap' AND g.object_id = y.id AND y.name = 't'""")
         assert after - before >= 2000
         (lag,), = rows(db, "SELECT local_lag FROM mz_internal.mz_materialization_lag l JOIN mz_objects o ON o.id = l.object_id WHERE o.name = 'nap'")
@@ -166,6 +166,32 @@ def test_the_audit_log(db):
     db.execute("DROP TABLE audited")
     found = rows(db, "SELECT event_type, object_type, \"user\" FROM mz_audit_events WHERE details->>'item' = 'audited' ORDER BY id")
     assert found == [("create", "table", "materialize"), ("drop", "table", "materialize")]
+
+
+def until(wanted, ask, seconds=10):
+    end = time.monotonic() + seconds
+    while (found := ask()) != wanted and time.monotonic() < end:
+        time.sleep(0.1)
+    assert found == wanted
+
+
+def test_a_view_of_the_audit_log(fresh):
+    """It follows, over a kill and a start, and no event is in it twice."""
+    with fresh.connect("materialize") as db:
+        db.execute("CREATE VIEW happened AS SELECT id, event_type, object_type FROM mz_audit_events")
+        db.execute("CREATE MATERIALIZED VIEW counted AS SELECT event_type, count(*) AS n FROM happened GROUP BY event_type")
+        db.execute("CREATE MATERIALIZED VIEW every_event AS SELECT id::text AS id, object_type FROM mz_catalog.mz_audit_events")
+        db.execute("CREATE TABLE a (x int)")
+        db.execute("DROP TABLE a")
+        until([("create", 4), ("drop", 1)], lambda: rows(db, "SELECT * FROM counted ORDER BY 1"))
+    fresh.kill()
+    fresh.start()
+    with fresh.connect("materialize") as db:
+        db.execute("CREATE TABLE b (x int)")
+        until([("create", 5), ("drop", 1)], lambda: rows(db, "SELECT * FROM counted ORDER BY 1"))
+        assert rows(db, "SELECT count(*), count(DISTINCT id) FROM every_event") == [(6, 6)]
+        with pytest.raises(psycopg.Error, match="can read only"):
+            db.execute("CREATE MATERIALIZED VIEW no AS SELECT name FROM mz_objects")
 
 
 def test_sessions(server, db):
