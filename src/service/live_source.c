@@ -138,12 +138,14 @@ static Status start(Service *s, const Object *o, Error *err)
 
     if (!has_connector(o))
         return OK;
+    outputs_of(s, a, o, &outputs);
     if (!live_runs(s, o)) {
         source_stop(s->sources, o->id);
         live_status_put(s->live, o->id, "paused", (Str){0}, (Str){0});
+        for (size_t i = 0; i < outputs.n; i++)
+            live_status_put(s->live, outputs.p[i].relation, "paused", (Str){0}, (Str){0});
         return OK;
     }
-    outputs_of(s, a, o, &outputs);
     return source_start(s->sources, o->id, o->type, &outputs, err);
 }
 

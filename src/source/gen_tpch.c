@@ -90,7 +90,7 @@ static int64_t supplier_of(const Tpch *t, int64_t key, int64_t i)
 
 /* ---- tables ---------------------------------------------------------------------------------------------------------------- */
 
-static void supplier_row(Gen *g, SourceBatch *b, int64_t key)
+static void supplier_row(Gen *g, SourceBatch *b, const Tpch *t UNUSED, int64_t key)
 {
     GenRand r = gen_rand(g->seed, T_SUPPLIER, (uint64_t)key);
     int64_t n = gen_range(&r, 0, COUNT_OF(nations));
@@ -135,7 +135,7 @@ static void part_rows(Gen *g, SourceBatch *b, const Tpch *t, int64_t key)
     }
 }
 
-static void customer_row(Gen *g, SourceBatch *b, int64_t key)
+static void customer_row(Gen *g, SourceBatch *b, const Tpch *t UNUSED, int64_t key)
 {
     GenRand r = gen_rand(g->seed, T_CUSTOMER, (uint64_t)key);
     int64_t n = gen_range(&r, 0, COUNT_OF(nations));
@@ -202,31 +202,44 @@ static void places(Gen *g, SourceBatch *b)
     }
 }
 
-/* Texts of a thousand keys are all that is held at once. */
-static void fresh_texts(Gen *g, int64_t key)
+typedef void (*Row)(Gen *g, SourceBatch *b, const Tpch *t, int64_t key);
+
+static void first_order(Gen *g, SourceBatch *b, const Tpch *t, int64_t n) { order_rows(g, b, t, n, 0, 1); }
+
+/* Texts of a thousand keys are all that is held at once, and so often somebody may want it to stop. */
+static Status keys(Gen *g, SourceBatch *b, const Tpch *t, int64_t upto, Row row, Error *err)
 {
-    if (key % 1000)
-        return;
-    arena_destroy(g->step);
-    g->step = arena_create();
+    for (int64_t i = 1; i <= upto; i++) {
+        row(g, b, t, i);
+        if (i % 1000)
+            continue;
+        arena_destroy(g->step);
+        g->step = arena_create();
+        if (source_stopping(g->r))
+            return FAIL(err, E_CANCELLED, "the source is to stop");
+    }
+    return OK;
 }
 
-static void all_rows(Gen *g, SourceBatch *b, const Tpch *t)
+static Status all_keys(Gen *g, SourceBatch *b, const Tpch *t, Error *err)
+{
+    TRY(keys(g, b, t, t->suppliers, supplier_row, err));
+    TRY(keys(g, b, t, t->parts, part_rows, err));
+    TRY(keys(g, b, t, t->customers, customer_row, err));
+    TRY(keys(g, b, t, t->orders, first_order, err));
+    places(g, b);
+    return OK;
+}
+
+static Status all_rows(Gen *g, SourceBatch *b, const Tpch *t, Error *err)
 {
     Arena *given = g->step;
 
     g->step = arena_create();
-    for (int64_t i = 1; i <= t->suppliers; i++, fresh_texts(g, i))
-        supplier_row(g, b, i);
-    for (int64_t i = 1; i <= t->parts; i++, fresh_texts(g, i))
-        part_rows(g, b, t, i);
-    for (int64_t i = 1; i <= t->customers; i++, fresh_texts(g, i))
-        customer_row(g, b, i);
-    for (int64_t i = 1; i <= t->orders; i++, fresh_texts(g, i))
-        order_rows(g, b, t, i, 0, 1);
-    places(g, b);
+    Status s = all_keys(g, b, t, err);
     arena_destroy(g->step);
     g->step = given;
+    return s;
 }
 
 /* ---- ticks ------------------------------------------------------------------------------------------------------------------- */
@@ -237,14 +250,12 @@ static int64_t changed_order(const Gen *g, const Tpch *t, int64_t tick)
     return gen_range(&r, 1, t->orders + 1);
 }
 
-static Status tpch_step(Gen *g, SourceBatch *b, Error *err UNUSED)
+static Status tpch_step(Gen *g, SourceBatch *b, Error *err)
 {
     Tpch *t = g->state;
 
-    if (!g->offset) {
-        all_rows(g, b, t);
-        return OK;
-    }
+    if (!g->offset)
+        return all_rows(g, b, t, err);
     int64_t n = changed_order(g, t, g->offset);
     order_rows(g, b, t, n, t->versions[n], -1);
     order_rows(g, b, t, n, ++t->versions[n], 1);

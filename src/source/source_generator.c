@@ -211,7 +211,7 @@ static Status steps(Gen *g, int64_t until, const Json *note, Error *err)
     g->step = a;
     for (; s == OK && g->offset < until; g->offset++) {
         g->now_us = time_of(g, g->offset);
-        s = g->kind->step(g, b, err);
+        s = source_stopping(g->r) ? FAIL(err, E_CANCELLED, "the source is to stop") : g->kind->step(g, b, err);
     }
     if (s != OK) {
         source_abandon(b);
