@@ -245,6 +245,8 @@ Status live_resolve(Run *r, Arena *a, const TableRef *ref, BoundTable **ret, Err
     TRY(live_ask(r, 'r', &o, err));
     if (!r->live_returning)
         TRY(live_tx_may_read(r->ss, err));
+    if (!r->live_as.n && !r->live_returning)
+        TRY(live_ask_session_cluster(r, err));
     if (ref->as_of.has)
         return FAIL(err, E_UNSUPPORTED, "\"" STR_FMT "\" keeps no history: AS OF is for tables of the lake", STR_ARG(o.name));
     if (!r->view_depth)

@@ -85,6 +85,26 @@ Status live_ask_cluster(Run *r, char letter, const RealmCluster *c, Error *err)
     return ask(r, letter, c->owner, &c->grants, str_fmt(r->a, "CLUSTER \"" STR_FMT "\"", STR_ARG(c->name)), err);
 }
 
+/* The session's cluster, which would do the reading. */
+Status live_ask_session_cluster(Run *r, Error *err)
+{
+    Str name = setting_get(r->ss, S("cluster"), S("quickstart")), role;
+    RealmCluster c;
+
+    TRY(live_role(r, &role, err));
+    switch (realm_may_use(r->svc->realm, name, role)) {
+    case CLUSTER_USABLE: return OK;
+    case CLUSTER_PAUSED:
+        RAISE(err, E_UNAVAILABLE, "CLUSTER \"" STR_FMT "\" has no replicas available to service request", STR_ARG(name));
+        error_hint(err, "Use ALTER CLUSTER " STR_FMT " SET (REPLICATION FACTOR 1), or SET cluster to another one.", STR_ARG(sql_ident_str(r->a, name)));
+        return live_refuse(E_UNAVAILABLE, "55000", err);
+    case CLUSTER_UNKNOWN: return live_refuse(FAIL(err, E_INVALID, "unknown cluster '" STR_FMT "'", STR_ARG(name)), "42704", err);
+    case CLUSTER_DENIED: break;
+    }
+    TRY(realm_cluster(r->svc->realm, r->a, name, &c, err));
+    return live_ask_cluster(r, 'U', &c, err);
+}
+
 Status live_ask_system(Run *r, char letter, Error *err)
 {
     RealmGrants g = {0};

@@ -54,6 +54,7 @@ NODISCARD Status live_ask_owner(Run *r, const Object *o, Error *err);
 NODISCARD Status live_ask_schema(Run *r, char letter, Str database, Str schema, Error *err);
 NODISCARD Status live_ask_database(Run *r, char letter, Str database, Error *err);
 NODISCARD Status live_ask_cluster(Run *r, char letter, const RealmCluster *c, Error *err);
+NODISCARD Status live_ask_session_cluster(Run *r, Error *err);                                           /* that reads: USAGE, and a replica */
 NODISCARD Status live_ask_system(Run *r, char letter, Error *err);
 NODISCARD Status live_ask_superuser(Run *r, const char *to_what, Error *err);
 NODISCARD Status live_ask_owner_of(Run *r, const char *kind, Str name, Str owner, Error *err);          /* "CLUSTER", of what is no object */
@@ -198,6 +199,14 @@ NODISCARD Status live_check_unused(Run *r, const Object *o, Error *err);
 NODISCARD Status live_compile(Run *r, Arena *own, Str definition, Query **q, IvmView **ret, Error *err);
 
 Query *live_returning_query(Arena *a, const Stmt *st);                                  /* live_returning.c: SELECT what RETURNING names FROM the table */
+
+/* live_session.c: settings of the role, temporary objects. */
+void live_session_begin(Session *ss);
+void live_note_setting(Session *ss, Str key, Str value);                                /* SET cluster, database: a notice when there is none */
+void live_session_end(Session *ss);
+NODISCARD Status live_forget_temporary(Service *s, Arena *a, Error *err);               /* at start */
+bool live_is_temporary(const Object *o);
+NODISCARD Status live_check_temporary(Run *r, const Object *o, Error *err);             /* what stays does not depend on what goes */
 
 /* live_tx.c: writes that wait for COMMIT. */
 bool live_tx_open(const Session *ss);

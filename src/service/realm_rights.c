@@ -87,6 +87,21 @@ bool realm_holds(Realm *r, Str role, Str owner, const RealmGrants *grants, char 
     return yes;
 }
 
+RealmUse realm_may_use(Realm *r, Str cluster, Str role)
+{
+    RealmUse use = CLUSTER_UNKNOWN;
+
+    pthread_mutex_lock(&r->lock);
+    for (size_t i = 0; i < r->clusters.n; i++) {
+        const RealmCluster *c = &r->clusters.p[i];
+        if (!str_eq(c->name, cluster))
+            continue;
+        use = !holds(r, role, c->owner, &c->grants, 'U') ? CLUSTER_DENIED : c->replicas.n ? CLUSTER_USABLE : CLUSTER_PAUSED;
+    }
+    pthread_mutex_unlock(&r->lock);
+    return use;
+}
+
 /* ---- grants ------------------------------------------------------------------------------------------------------------------ */
 
 static Str with(Arena *a, Str letters, Str more)

@@ -31,6 +31,7 @@ Status session_open(Service *s, const SessionOptions *o, Session **ret, Error *e
     ss->namespace = o->dialect == DIALECT_POSTGRES ? S("public") : S("default");
     if (o->dialect == DIALECT_TRINO && o->namespace.n)
         ss->namespace = str_dup(a, o->namespace);
+    live_session_begin(ss);
     for (size_t i = 0; o->settings && i < o->settings->n; i++) {
         Status st = session_set(ss, o->settings->p[i].key, o->settings->p[i].value, err);
         if (st != OK) {
@@ -50,6 +51,7 @@ void session_close(Session *ss)
     mz_session_end(ss->svc, ss);
     cursors_end(ss, CURSORS_ALL);
     live_tx_forget(ss);
+    live_session_end(ss);
     pg_objects_free(ss->pg_objects);
     Arena *a = ss->arena;
     pthread_mutex_destroy(&ss->lock);

@@ -4,6 +4,7 @@
  * Spark's keys (anything that begins with "spark.") and PostgreSQL's run-time parameters that clients set.  Settings live in this
  * session and steer firn alone; none of them reaches the engine.  A parameter that nobody knows is an error in the postgres dialect. */
 #include "service/realm.h"
+#include "service/live_sql.h"
 #include "service/session_int.h"
 
 typedef struct Parameter { const char *name, *value; int reported, fixed; } Parameter;
@@ -215,6 +216,8 @@ Status do_set(Run *r, Rows *rows, Error *err)
         return spark_set(r, rows, err);
     if (r->st->setting.n)
         TRY(session_set(r->ss, r->st->setting, r->st->setting_value, err));
+    if (r->st->setting.n)
+        live_note_setting(r->ss, r->st->setting, r->st->setting_value);
     rows_command(rows, "SET");
     return OK;
 }

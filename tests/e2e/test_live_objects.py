@@ -405,6 +405,48 @@ def test_refresh(server, db):
         c.execute("DROP TABLE rf CASCADE")
 
 
+def test_temporary_objects_end_with_their_session(server, db):
+    db.execute("CREATE TABLE tt (a int)")
+    db.execute("INSERT INTO tt VALUES (1)")
+    with server.connect("materialize") as c:
+        c.execute("CREATE TEMP TABLE tt (a int, b int)")
+        c.execute("INSERT INTO tt VALUES (2, 3)")
+        assert rows(c, "SELECT * FROM tt") == [(2, 3)]
+        assert rows(c, "SELECT * FROM mz_temp.tt") == [(2, 3)]
+        assert rows(c, "SELECT * FROM public.tt") == [(1,)]
+        c.execute("CREATE TEMP VIEW tv AS SELECT b FROM tt")
+        assert rows(c, "SELECT * FROM tv") == [(3,)]
+        refused(c, "CREATE VIEW stays AS SELECT b FROM tv", "non-temporary items cannot depend on temporary item")
+        assert rows(db, "SELECT * FROM tt") == [(1,)]
+        refused(db, "SELECT * FROM tv", "tv")
+    server.kill()
+    server.start()
+    with server.connect("materialize") as c:
+        assert rows(c, "SELECT * FROM tt") == [(1,)]
+        c.execute("DROP TABLE tt")
+
+
+def test_settings_of_roles(server, db, users):
+    users("sam").execute("SHOW TABLES")
+    db.execute("CREATE CLUSTER sams (SIZE = '25cc', REPLICATION FACTOR = 0)")
+    db.execute("ALTER ROLE sam SET cluster = sams")
+    db.execute("CREATE TABLE st (a int)")
+    db.execute("GRANT SELECT ON st TO sam")
+    iam = boto3.client("iam", endpoint_url=server.lake, aws_access_key_id=server.key, aws_secret_access_key=server.secret, region_name="us-east-1")
+    key = iam.create_access_key(UserName="sam")["AccessKey"]
+    with psycopg.connect(host="127.0.0.1", port=server.port, user=key["AccessKeyId"], password=key["SecretAccessKey"], dbname="materialize", autocommit=True) as c:
+        assert rows(c, "SHOW cluster") == [("sams",)]
+        refused(c, "SELECT * FROM st", 'permission denied for CLUSTER "sams"', "42501")
+        db.execute("GRANT USAGE ON CLUSTER sams TO sam")
+        refused(c, "SELECT * FROM st", 'CLUSTER "sams" has no replicas available', "55000")
+        assert notices(c, "SET cluster = nowhere") == ['cluster "nowhere" does not exist']
+        refused(c, "SELECT * FROM st", "unknown cluster 'nowhere'")
+        c.execute("RESET cluster")
+        assert rows(c, "SELECT * FROM st") == []
+    db.execute("DROP TABLE st")
+    db.execute("DROP CLUSTER sams")
+
+
 def test_psql(server):
     env = {"PGHOST": "127.0.0.1", "PGPORT": str(server.port), "PGUSER": server.key, "PGPASSWORD": server.secret, "PGDATABASE": "materialize", "PATH": "/usr/bin:/bin"}
     script = """CREATE CLUSTER pc (SIZE = '25cc', REPLICATION FACTOR = 0);
