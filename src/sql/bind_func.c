@@ -257,6 +257,7 @@ static Status result_type(Bind *b, Level *l, Expr **pe, const FuncSpec *f, DataT
     case 'c': e->type = common; return OK;
     case 'A': e->type = ty_list(b->a, common); return OK;
     case '1': e->type = e->args.p[0]->type; return OK;
+    case '2': e->type = e->args.p[1]->type; return OK;
     case 'e':
         e->type = e->args.p[0]->type.nchildren ? e->args.p[0]->type.children[0] : ty(DT_NULL);
         return OK;

@@ -24,6 +24,12 @@
 #define SECONDS_IN_MONTH(x) "((day(" x ") - 1) * 86400 + epoch(" x ") - epoch(CAST(" x " AS DATE)))"
 #define SLICE_FROM "(CASE WHEN $2 < 0 THEN len($1) + $2 + 1 ELSE $2 END)"
 
+#define BYTE_AT(i) "(CASE WHEN " i " < 0 OR " i " >= octet_length($1) THEN CAST(error('index ' || $2 || ' out of valid range SQLSTATE: 2202E') AS INTEGER) " \
+    "ELSE CAST('0x' || substring(hex($1), CAST(" i " * 2 + 1 AS BIGINT), 2) AS INTEGER) END)"
+#define WITHOUT_MONTHS "(CASE WHEN date_part('month', CAST($1 AS INTERVAL)) <> 0 OR date_part('year', CAST($1 AS INTERVAL)) <> 0 " \
+    "THEN CAST(error('timestamps cannot be binned into intervals containing months or years SQLSTATE: 0A000') AS INTERVAL) ELSE CAST($1 AS INTERVAL) END)"
+#define JSON_TYPE "(CASE json_type($1) WHEN 'OBJECT' THEN 'object' WHEN 'ARRAY' THEN 'array' WHEN 'VARCHAR' THEN 'string' WHEN 'BOOLEAN' THEN 'boolean' WHEN 'NULL' THEN 'null' " \
+    "ELSE CASE WHEN $1 IS NOT NULL THEN 'number' END END)"
 #define JSON_ELEMENTS "unnest(CASE WHEN json_type($1) = 'ARRAY' THEN CAST($1 AS JSON[]) END)"
 #define JSON_TEXTS "unnest(CASE WHEN json_type($1) = 'ARRAY' THEN list_transform(CAST($1 AS JSON[]), lambda firn_x: firn_x ->> '$$') END)"
 #define JSON_KEYS "unnest(CASE WHEN json_type($1) = 'OBJECT' THEN json_keys($1) END)"
@@ -98,6 +104,11 @@ static const FuncSpec specs[] = {
     { "digest", P_, SC, 2, 2, "xs", "B", "CASE lower($2) WHEN 'md5' THEN firn_digest_md5($1) WHEN 'sha1' THEN firn_digest_sha1($1) WHEN 'sha256' THEN firn_digest_sha256($1) WHEN 'sha512' THEN firn_digest_sha512($1) ELSE error('invalid hash algorithm ''' || $2 || ''' SQLSTATE: 22023') END", 0, NULL },
     { "constant_time_eq", P_, SC, 2, 2, "xx", "b", "firn_constant_time_eq($1, $2)", 0, NULL },
     { "md5", B_, SC, 1, 1, "x", "s", NULL, 0, NULL },
+    { "sha256", P_, SC, 1, 1, "B", "B", "firn_digest_sha256($1)", 0, NULL },
+    { "sha512", P_, SC, 1, 1, "B", "B", "firn_digest_sha512($1)", 0, NULL },
+    { "convert_from", P_, SC, 2, 2, "Bs", "s", "(CASE WHEN lower(replace($2, '-', '')) = 'utf8' THEN decode($1) ELSE error('encoding ''' || $2 || ''' is not supported SQLSTATE: 22023') END)", 0, NULL },
+    { "get_byte", P_, SC, 2, 2, "Bi", "i", BYTE_AT("$2"), 0, NULL },
+    { "get_bit", P_, SC, 2, 2, "Bi", "i", "((" BYTE_AT("($2 // 8)") " >> ($2 % 8)) & 1)", 0, NULL },
     { "sha1", S_, SC, 1, 1, "x", "s", NULL, 0, NULL },
     { "sha", S_, SC, 1, 1, "x", "s", "sha1", 0, "sha1" },
     { "sha2", S_, SC, 2, 2, "xi", "s", "(CASE WHEN $2 IN (0, 256) THEN sha256($1) WHEN $2 IS NULL THEN NULL ELSE error('sha2: only 256 bits are offered SQLSTATE: 0A000') END)", 0, NULL },
@@ -155,6 +166,8 @@ static const FuncSpec specs[] = {
     { "cosh", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "tanh", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "asinh", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
+    { "acosh", P_, SC, 1, 1, "d", "d", "(CASE WHEN $1 < 1 THEN CAST('nan' AS DOUBLE) ELSE acosh($1) END)", 0, NULL },
+    { "atanh", P_, SC, 1, 1, "d", "d", "(CASE WHEN abs($1) > 1 THEN CAST('nan' AS DOUBLE) ELSE atanh($1) END)", 0, NULL },
     { "degrees", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "radians", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "pi", B_, SC, 0, 0, "", "d", "pi()", 0, NULL },
@@ -268,6 +281,7 @@ static const FuncSpec specs[] = {
     { "current_timezone", S_, SC, 0, 0, "", "s", "'UTC'", 0, NULL },
     { "timezone", P_, SC, 2, 2, "sx", "!", NULL, 0, NULL },
     { "age", P_, SC, 2, 2, "tt", "V", NULL, 0, NULL },
+    { "date_bin", P_, SC, 3, 3, "xtt", "2", "time_bucket(" WITHOUT_MONTHS ", $2, $3)", 0, NULL },
     { "justify_interval", P_, SC, 1, 1, "x", "1", "$1", 0, NULL },
 
     /* ---- arrays, maps ---- */
@@ -282,6 +296,11 @@ static const FuncSpec specs[] = {
     { "array_remove", B_, SC, 2, 2, "ax", "!", NULL, 0, NULL },
     { "array_append", B_, SC, 2, 2, "ax", "!", NULL, 0, NULL },
     { "array_prepend", S_, SC, 2, 2, "ax", "!", NULL, 0, NULL },
+    { "list_append", P_, SC, 2, 2, "ax", "1", "list_append($1, $2)", 0, NULL },
+    { "list_prepend", P_, SC, 2, 2, "xa", "2", "list_prepend($1, $2)", 0, NULL },
+    { "list_cat", P_, SC, 2, 2, "aa", "1", "list_concat($1, $2)", 0, NULL },
+    { "list_length", P_, SC, 1, 1, "a", "i", "CAST(len($1) AS INTEGER)", 0, NULL },
+    { "map_length", P_, SC, 1, 1, "m", "i", "CAST(cardinality($1) AS INTEGER)", 0, NULL },
     { "array_cat", P_, SC, 2, 2, "aa", "1", "list_concat($1, $2)", 0, NULL },
     { "array_distinct", S_, SC, 1, 1, "a", "1", "list_reduce(list_transform($1, lambda firn_x: [firn_x]), lambda firn_p, firn_q: CASE WHEN list_contains(firn_p, firn_q[1]) OR (firn_q[1] IS NULL AND len(firn_p) > list_count(firn_p)) THEN firn_p ELSE list_concat(firn_p, firn_q) END, CAST([] AS $T))", 0, NULL },
     { "array_sort", S_, SC, 1, 1, "a", "1", "list_sort($1, 'ASC', 'NULLS LAST')", 0, NULL },
@@ -326,6 +345,8 @@ static const FuncSpec specs[] = {
     { "get_json_object", S_, SC, 2, 2, "ss", "s", "(CASE WHEN json_valid($1) THEN json_extract_string($1, $2) END)", 0, NULL },
     { "json_array_length", B_, SC, 1, 1, "x", "i", "json_array_length($1)", 0, NULL },
     { "jsonb_array_length", P_, SC, 1, 1, "j", "i", "json_array_length($1)", 0, NULL },
+    { "jsonb_typeof", P_, SC, 1, 1, "j", "s", JSON_TYPE, 0, NULL },
+    { "jsonb_pretty", P_, SC, 1, 1, "j", "s", "json_pretty($1)", 0, NULL },
     { "to_json", S_, SC, 1, 1, "x", "s", "CAST(to_json($1) AS VARCHAR)", 0, NULL },
     { "to_json", P_, SC, 1, 1, "x", "j", "to_json($1)", 0, NULL },
     { "to_jsonb", P_, SC, 1, 1, "x", "j", "to_json($1)", 0, NULL },

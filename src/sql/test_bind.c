@@ -392,7 +392,9 @@ static const char *arguments_of(const FuncSpec *s, Dialect d)
 {
     static const struct { const char *name; int dialect; const char *args; } special[] = {
         { "encode", FD_SPARK, "'abc', 'utf-8'" }, { "encode", FD_POSTGRES, "'abc'::bytea, 'hex'" }, { "decode", FD_SPARK, "CAST('abc' AS BINARY), 'utf-8'" },
-        { "decode", FD_POSTGRES, "'00ff', 'hex'" }, { "hmac", FD_POSTGRES, "'a', 'b'::bytea, 'sha256'" }, { "digest", FD_POSTGRES, "'a', 'md5'" }, { "constant_time_eq", FD_POSTGRES, "'a', 'b'" }, { "extract", FD_BOTH, "" }, { "date_part", FD_BOTH, "'year', DATE '2024-03-01'" },
+        { "decode", FD_POSTGRES, "'00ff', 'hex'" }, { "hmac", FD_POSTGRES, "'a', 'b'::bytea, 'sha256'" }, { "digest", FD_POSTGRES, "'a', 'md5'" }, { "constant_time_eq", FD_POSTGRES, "'a', 'b'" }, { "convert_from", FD_POSTGRES, "'a'::bytea, 'utf-8'" }, { "get_byte", FD_POSTGRES, "'a'::bytea, 0" }, { "get_bit", FD_POSTGRES, "'a'::bytea, 3" },
+        { "date_bin", FD_POSTGRES, "'10 seconds', TIMESTAMP '2024-03-01 10:00:07', TIMESTAMP '2024-01-01'" }, { "list_append", FD_POSTGRES, "ARRAY[1], 2" }, { "list_prepend", FD_POSTGRES, "1, ARRAY[2]" },
+        { "acosh", FD_POSTGRES, "1.5" }, { "map_length", FD_POSTGRES, "" }, { "sha256", FD_POSTGRES, "'a'::bytea" }, { "sha512", FD_POSTGRES, "'a'::bytea" }, { "extract", FD_BOTH, "" }, { "date_part", FD_BOTH, "'year', DATE '2024-03-01'" },
         { "datepart", FD_SPARK, "'month', DATE '2024-03-01'" }, { "timestampadd", FD_SPARK, "'hour', 1, TIMESTAMP '2024-03-01 10:00:00'" },
         { "dateadd", FD_SPARK, "'day', 1, DATE '2024-03-01'" }, { "date_add", FD_SPARK, "DATE '2024-03-01', 1" },
         { "datediff", FD_SPARK, "DATE '2024-03-01', DATE '2024-01-01'" }, { "date_diff", FD_SPARK, "DATE '2024-03-01', DATE '2024-01-01'" },
