@@ -4,7 +4,7 @@
 Data has TPC-H's shape and is made here (tpch.py). Peers run in turn with firn, with as many threads; figures are medians. Only loopback is used.
 FIRN_BENCH_ROWS     items in the data, default 6,000,000
 FIRN_BENCH_ROUNDS   measured rounds, default 3
-FIRN_BENCH_TOPICS   some of: process full scan incremental objects commits tick idle fanout sink
+FIRN_BENCH_TOPICS   some of: process full scan incremental objects commits tick idle fanout sink nexmark
 FIRN_BENCH_LARGE=1  the incremental part again with a base four times as large
 MINIO=/path         the MinIO binary to compare small PUTs with; FIXTURE_REST=uri the Java fixture server for commits"""
 import os
@@ -15,6 +15,7 @@ import tempfile
 import commits
 import lake
 import live
+import nexmark
 import objects
 import process
 import refresh_full
@@ -24,7 +25,7 @@ from report import Report, ms
 from server import Server
 
 LAKE, LIVE = ("full", "scan", "incremental", "objects", "commits"), ("tick", "idle", "fanout", "sink")
-TOPICS = ("process", *LAKE, *LIVE)
+TOPICS = ("process", *LAKE, *LIVE, "nexmark")
 
 
 def say(text):
@@ -97,6 +98,8 @@ def main():
             refresh_incremental.SHARES = tuple((label, share / 4, None) for label, share, _ in refresh_incremental.SHARES)
             large = with_tables(binary, folder / "large", items * 4, threads, lambda server, tables: refresh_incremental.run(tables, Report(), rounds))
             sizes(times, large, items, report)
+        if "nexmark" in topics:
+            nexmark.run(binary, live.connect, folder / "nexmark", threads, report)
     print(f"{items:,} items, {threads} threads, medians of {rounds} rounds")
     report.print()
     print(f"{report.missed} target(s) missed" if report.missed else "every target is met")
