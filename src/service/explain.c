@@ -3,6 +3,7 @@
  *
  * A query: the engine's plan, before it what each table's scan reads and skips; EXTENDED shows the engine's text too, with tables by their
  * names: where files lie is nobody's business.  A refresh: how the view is kept, and the delta SQL for a change of every source. */
+#include "service/live_sql.h"
 #include "service/prune.h"
 
 static void plan_line(Rows *rows, Str text) { cell_str(rows, rows_row(rows), 0, text); }
@@ -79,12 +80,37 @@ static Status explain_refresh(Run *r, Rows *rows, Error *err)
     return OK;
 }
 
+/* A view of the live side: how it is kept (or, a plain view, how it would be), and its delta SQL. */
+static Status explain_view(Run *r, Rows *rows, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *own = arena_create();
+    StrVec lines = {0};
+    IvmView *v;
+    Object o;
+    Query *q;
+    Str text;
+
+    TRY(live_find_object(r, r->a, &r->st->name, &o, err));
+    TRY(live_ask(r, 'r', &o, err));
+    if (o.kind != OBJ_MVIEW && o.kind != OBJ_VIEW)
+        return FAIL(err, E_INVALID, "\"" STR_FMT "\" is not a view", STR_ARG(o.name));
+    TRY(live_compile(r, own, o.definition, &q, &v, err));
+    TRY(ivm_explain(own, v, &text, err));
+    str_split(r->a, str_dup(r->a, text), '\n', &lines);
+    for (size_t i = 0; i < lines.n; i++)
+        plan_line(rows, lines.p[i]);
+    return OK;
+}
+
 Status do_explain(Run *r, Rows *rows, Error *err)
 {
     const Stmt *inner = r->st->inner;
 
     rows->tag = "EXPLAIN";
-    rows_column(rows, r->ss->dialect == DIALECT_SPARK ? "plan" : "QUERY PLAN", DT_STRING);
+    int object = !inner && r->st->name.n && r->ss->dialect == DIALECT_POSTGRES;
+    rows_column(rows, object ? "Optimized Plan" : r->ss->dialect == DIALECT_SPARK ? "plan" : "QUERY PLAN", DT_STRING);
+    if (object)
+        return explain_view(r, rows, err);
     if (inner && inner->kind == ST_QUERY)
         return explain_query(r, rows, err);
     if (inner && inner->kind == ST_REFRESH_MV)

@@ -13,8 +13,10 @@ static void hint(Parser *p)
     StrBuf b = sb_new(p->a);
     int at = p_pos(p);
 
-    while (!p->status && !p_is_op(p, '=') && !p_is_op(p, ')'))
-        sb_fmt(&b, "%s" STR_FMT, b.n ? " " : "", STR_ARG(str_lower(p->a, p_label(p))));
+    while (!p->status && !p_is_op(p, '=') && !p_is_op(p, ')')) {
+        Str word = str_lower(p->a, p_label(p));
+        sb_fmt(&b, "%s" STR_FMT, b.n ? " " : "", STR_ARG(word));
+    }
     p_need_op(p, '=');
     (void)p_integer(p);
     for (size_t i = 0; i < COUNT_OF(known); i++)
