@@ -166,16 +166,32 @@ Status live_need_cluster(Run *r, const StrVec *parts, RealmCluster *ret, Error *
 
 /* ---- storing ------------------------------------------------------------------------------------------------------------------------- */
 
+/* In a transaction what is new goes again with ROLLBACK; what only changed stays, and the session says so. */
+static void note_made(Run *r, const int64_t *ids, size_t n)
+{
+    if (r->ss->tx != 'T')
+        return;
+    for (size_t i = 0; i < n; i++)
+        vec_push(r->ss->arena, &r->ss->live_made, ids[i]);
+    r->live_staged |= n > 0;
+}
+
 Status live_store(Run *r, const Object *o, size_t n, LiveStored how, Error *err)
 {
     ObjChanges ch = { .puts = o, .nputs = n };
+    int64_t *made = arena_array(r->a, int64_t, n + 1);
+    size_t nmade = 0;
 
     for (size_t i = 0; i < n; i++)
         TRY(live_check_temporary(r, &o[i], err));
     for (size_t i = 0; i < n; i++)
         if (!str_starts(o[i].schema, S(LIVE_TEMP_SCHEMA)) && !realm_has_schema(r->svc->realm, o[i].database, o[i].schema))
             return FAIL(err, E_NOT_FOUND, "unknown schema '" STR_FMT "'", STR_ARG(o[i].schema));
+    for (size_t i = 0; i < n; i++)
+        if (!objects_known(r->svc->objects, o[i].id))
+            made[nmade++] = o[i].id;
     TRY(objects_change(r->svc->objects, &ch, err));
+    note_made(r, made, nmade);
     for (size_t i = 0; i < n; i++)
         live_audit(r, how == LIVE_CREATED ? "create" : "alter", obj_kind_name(o[i].kind), &o[i], NULL);
     return OK;

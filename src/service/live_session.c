@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_session.c - what a session has of its own on the live side: settings that its role brings, temporary objects that end with it. */
+/* live_session.c - what a session has of its own on the live side: settings that its role brings, what its transaction created, temporary objects that
+ * end with it. */
 #include "live/live.h"
 #include "service/live_sql.h"
 
@@ -45,14 +46,40 @@ void live_note_setting(Session *ss, Str key, Str value)
         session_note(ss, "NOTICE", "01000", "session database \"%s\" does not exist", str_z(a, value));
 }
 
+/* ---- what a transaction created --------------------------------------------------------------------------------------------------- */
+
+static void drop(Session *ss, Arena *a, const ObjectVec *objects)
+{
+    Run r = { .ss = ss, .svc = ss->svc, .a = a, .dialect = DIALECT_POSTGRES, .live_as = S(REALM_SYSTEM_ROLE) };
+    Error why;
+
+    realm_ddl_begin(ss->svc->realm);
+    if (objects->n && live_drop_all(&r, objects, &why) != OK)
+        log_error(&why, "objects of a session that should go stay", NULL);
+    realm_ddl_end(ss->svc->realm);
+}
+
+void live_session_undo(Session *ss)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    ObjectVec made = {0};
+    Object o;
+    Error gone;
+
+    for (size_t i = 0; i < ss->live_made.n; i++)
+        if (objects_get(ss->svc->objects, a, ss->live_made.p[i], &o, &gone) == OK)
+            vec_push(a, &made, o);
+    ss->live_made.n = 0;
+    if (made.n)
+        drop(ss, a, &made);
+}
+
 /* ---- temporary objects ------------------------------------------------------------------------------------------------------------- */
 
 void live_session_end(Session *ss)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    Run r = { .ss = ss, .svc = ss->svc, .a = a, .dialect = DIALECT_POSTGRES, .live_as = S(REALM_SYSTEM_ROLE) };
     ObjectVec all = {0}, mine = {0};
-    Error why;
 
     if (!ss->live_temp.n)
         return;
@@ -60,10 +87,7 @@ void live_session_end(Session *ss)
     for (size_t i = 0; i < all.n; i++)
         if (str_eq(all.p[i].schema, ss->live_temp))
             vec_push(a, &mine, all.p[i]);
-    realm_ddl_begin(ss->svc->realm);
-    if (mine.n && live_drop_all(&r, &mine, &why) != OK)
-        log_error(&why, "temporary objects of a session stay until the next start", NULL);
-    realm_ddl_end(ss->svc->realm);
+    drop(ss, a, &mine);
 }
 
 /* What sessions of an earlier start left: their names go before the file of rows is opened, so their rows go with them. */

@@ -203,6 +203,7 @@ Query *live_returning_query(Arena *a, const Stmt *st);                          
 /* live_session.c: settings of the role, temporary objects. */
 void live_session_begin(Session *ss);
 void live_note_setting(Session *ss, Str key, Str value);                                /* SET cluster, database: a notice when there is none */
+void live_session_undo(Session *ss);                                                     /* ROLLBACK: what the transaction created is dropped */
 void live_session_end(Session *ss);
 NODISCARD Status live_forget_temporary(Service *s, Arena *a, Error *err);               /* at start */
 bool live_is_temporary(const Object *o);

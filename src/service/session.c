@@ -51,6 +51,7 @@ void session_close(Session *ss)
     mz_session_end(ss->svc, ss);
     cursors_end(ss, CURSORS_ALL);
     live_tx_forget(ss);
+    live_session_undo(ss);
     live_session_end(ss);
     pg_objects_free(ss->pg_objects);
     Arena *a = ss->arena;
@@ -145,12 +146,16 @@ static Status do_transaction(Run *r, Rows *rows, Error *err)
             session_note(ss, "WARNING", "25001", "there is already a transaction in progress");
         ss->tx = 'T';
         ss->tx_wrote = 0;
+        ss->live_made.n = 0;
         rows_command(rows, "BEGIN");
         return OK;
     }
     if (r->st->kind == ST_ROLLBACK && ss->tx_wrote)
         session_note(ss, "WARNING", "01000", "statements of this transaction that changed tables were committed one by one and stay");
     bool commit = r->st->kind == ST_COMMIT && ss->tx != 'E';
+    if (!commit)
+        live_session_undo(ss);
+    ss->live_made.n = 0;
     rows_command(rows, commit ? "COMMIT" : "ROLLBACK");
     ss->tx = 'I';
     cursors_end(ss, CURSORS_OF_TRANSACTION);
@@ -189,7 +194,7 @@ static const StmtHandler handlers[] = {
 
 static bool changes_something(StmtKind k)
 {
-    return k == ST_INSERT || k == ST_UPDATE || k == ST_DELETE || k == ST_MERGE || k == ST_TRUNCATE || (k >= ST_CREATE_TABLE && k <= ST_ALTER_MV && k != ST_USE);
+    return k == ST_INSERT || k == ST_UPDATE || k == ST_DELETE || k == ST_MERGE || k == ST_TRUNCATE || (k >= ST_CREATE_TABLE && k <= ST_ALTER_MV && k != ST_USE) || k == ST_LIVE || k == ST_GRANT || k == ST_REVOKE;
 }
 
 static Status refuse_in_failed(Session *ss, const Stmt *st, Error *err)

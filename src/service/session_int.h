@@ -17,6 +17,7 @@ struct Session {
     int32_t backend;                  /* pg_backend_pid() */
     int tx_wrote;
     struct LiveTx *live_tx;           /* inserts of this transaction on the live side */
+    struct { int64_t *p; size_t n, cap; } live_made;       /* objects of the live side that this transaction created: ROLLBACK drops them */
     Str live_temp;                    /* schema of its temporary objects; empty: it has none */
     pthread_mutex_t lock;             /* guards conn and cancelled */
     DuckConn *conn;                   /* of the statement that runs now */

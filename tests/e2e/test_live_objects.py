@@ -497,3 +497,26 @@ def test_types(server, db):
         assert [int(r[1]) for r in rows(c, "SELECT * FROM tym ORDER BY a")] == [2, 18446744073709551615]
         assert rows(c, "SHOW COLUMNS FROM tym")[2][2] == "record(f1 uint2, f2 character varying(2))"
         c.execute("DROP TABLE ty CASCADE")
+
+
+def test_what_a_transaction_creates_goes_with_rollback(server, db):
+    with server.connect("materialize") as c:
+        c.execute("BEGIN")
+        c.execute("CREATE TABLE txt (a int)")
+        c.execute("CREATE MATERIALIZED VIEW txm AS SELECT count(*) AS n FROM txt")
+        c.execute("INSERT INTO txt VALUES (1)")
+        assert notices(c, "ROLLBACK") == []
+        assert rows(c, "SHOW OBJECTS LIKE 'tx_'") == []
+        c.execute("BEGIN")
+        c.execute("CREATE TABLE txt (a int)")
+        refused(c, "SELECT * FROM nowhere_at_all", "nowhere_at_all")
+        c.execute("COMMIT")
+        assert rows(c, "SHOW OBJECTS LIKE 'tx_'") == []
+        c.execute("BEGIN")
+        c.execute("CREATE TABLE txt (a int)")
+        c.execute("INSERT INTO txt VALUES (1)")
+        c.execute("COMMIT")
+        assert rows(c, "SELECT * FROM txt") == [(1,)]
+        c.execute("BEGIN")
+        c.execute("DROP TABLE txt")
+        assert notices(c, "ROLLBACK") == ["statements of this transaction that changed tables were committed one by one and stay"]
