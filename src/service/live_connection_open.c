@@ -113,13 +113,14 @@ static Status open_options(Service *s, Arena *a, const Object *o, int64_t aws, R
     return conn_text_or_secret(s, a, v, "BEARER TOKEN", "bearer token", &ret->bearer, err);
 }
 
-/* Whoever asks at the server's start waits for its own doors: the catalog may be this very server. */
+/* Whoever asks at the server's start waits for its own doors: the catalog may be this very server. A tool that only looks at the folder has none, and must not write elsewhere. */
 static Status open_catalog(Service *s, Arena *a, const Object *o, int64_t aws, int timeout_ms, RemoteCatalog **ret, Error *err)
 {
     RemoteOptions ro;
     Str ignored;
 
-    (void)!service_lake_url(s, a, CONNECTION_DOORS_MS, &ignored);
+    if (!service_lake_url(s, a, CONNECTION_DOORS_MS, &ignored))
+        return FAIL(err, E_UNAVAILABLE, "the doors of this server are not open");
     TRY(open_options(s, a, o, aws, &ro, err));
     ro.timeout_ms = timeout_ms;
     ro.dir = str_fmt(a, STR_FMT "/remote", STR_ARG(s->options.dir));
