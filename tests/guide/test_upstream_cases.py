@@ -275,7 +275,7 @@ def test_13_conflicts(c):
     c.drop(s)
 
 
-@pytest.mark.parametrize("what", [502, 500, 504, ("twice",), ("delay", 3), -503, -429, -500])
+@pytest.mark.parametrize("what", [502, ("delay", 3), -503, ("twice",), *(pytest.param(x, marks=pytest.mark.long) for x in (500, 504, -429, -500))])
 def test_14_answers_that_are_lost(c, what):
     """Of the second commit, once."""
     commits, seen = [], []
