@@ -5,17 +5,21 @@ import fcntl
 import http.server
 import json
 import pathlib
+import random
 import shutil
 import socket
 import ssl
 import subprocess
 import threading
 import time
+import urllib.error
+import urllib.request
 import uuid
 
 from conftest import ROOT
 
 JARS = ROOT / "build" / "kafka-jars"
+APICURIO = ROOT / "build" / "apicurio"
 
 
 def missing():
@@ -41,10 +45,17 @@ def fetch():
 
 
 def free_ports(n):
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(n)]
-    ports = [s.getsockname()[1] for s in sockets]
-    for s in sockets:
-        s.close()
+    """Below those that the system gives to outgoing connections: they stay free until a server takes them, and while it restarts."""
+    ports = []
+    while len(ports) < n:
+        port = random.SystemRandom().randrange(18000, 32000)
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        if port not in ports:
+            ports.append(port)
     return ports
 
 
@@ -209,3 +220,72 @@ class Registry:
     def stop(self):
         self.server.shutdown()
         self.server.server_close()
+
+
+class Apicurio:
+    """A schema registry of others (Apicurio, by its Confluent-compatible API)."""
+    VERSION = "2.6.13.Final"
+
+    def __init__(self, folder):
+        self.fetch()
+        folder = pathlib.Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        (port,) = free_ports(1)
+        self.log = open(folder / "registry.log", "ab")
+        self.process = subprocess.Popen(["java", "-Xmx400m", f"-Dquarkus.http.port={port}", "-Dquarkus.http.host=127.0.0.1", "-jar", f"apicurio-registry-app-{self.VERSION}-runner.jar"],
+                                        cwd=APICURIO, stdout=self.log, stderr=self.log)
+        self.api = f"http://127.0.0.1:{port}/apis/ccompat/v7"
+        self.at_the_root()
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(self.api + "/subjects", timeout=2).read()
+                return
+            except OSError:
+                assert self.process.poll() is None, "the registry ended"
+                time.sleep(0.2)
+        raise AssertionError("the registry does not answer")
+
+    def at_the_root(self):
+        """Its API as if it had no path, which connections may not have."""
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                try:
+                    with urllib.request.urlopen(outer.api + self.path, timeout=30) as r:
+                        status, body = r.status, r.read()
+                except urllib.error.HTTPError as e:
+                    status, body = e.code, e.read()
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *args):
+                pass
+
+        self.proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.proxy.server_port}"
+        threading.Thread(target=self.proxy.serve_forever, daemon=True).start()
+
+    @classmethod
+    def fetch(cls):
+        if (APICURIO / ".done").exists():
+            return
+        APICURIO.mkdir(parents=True, exist_ok=True)
+        artifact = f"io.apicurio:apicurio-registry-app:{cls.VERSION}:tar.gz:all"
+        subprocess.run(["mvn", "-q", "-B", "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={APICURIO}"], check=True, capture_output=True, timeout=600)
+        subprocess.run(["tar", "xzf", f"apicurio-registry-app-{cls.VERSION}-all.tar.gz"], check=True, cwd=APICURIO)
+        (APICURIO / ".done").touch()
+
+    def register(self, subject, schema, type="AVRO"):
+        body = json.dumps({"schema": schema if isinstance(schema, str) else json.dumps(schema)} | ({} if type == "AVRO" else {"schemaType": type})).encode()
+        q = urllib.request.Request(f"{self.api}/subjects/{subject}/versions", body, {"Content-Type": "application/vnd.schemaregistry.v1+json"})
+        return json.loads(urllib.request.urlopen(q, timeout=30).read())["id"]
+
+    def stop(self):
+        self.proxy.shutdown()
+        self.proxy.server_close()
+        self.process.kill()
+        self.process.wait()
+        self.log.close()

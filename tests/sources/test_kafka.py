@@ -92,7 +92,7 @@ def columns(server, relation):
 
 
 def statistics(server, source):
-    return sql(server, f"""SELECT messages_received, updates_committed, offset_known, offset_committed, snapshot_committed FROM mz_internal.mz_source_statistics
+    return sql(server, f"""SELECT messages_received::bigint, updates_committed::bigint, offset_known::bigint, offset_committed::bigint, snapshot_committed FROM mz_internal.mz_source_statistics
                            JOIN mz_catalog.mz_sources USING (id) WHERE name = '{source}'""")[0]
 
 
@@ -222,6 +222,26 @@ def test_protobuf(world, broker, registry, topic):
     for name in (topic, topic + "_b"):
         assert columns(world, name) == shown
         wait(world, f"SELECT id, kind FROM {name} ORDER BY id", [(-1, "GOOD"), (0, "UNKNOWN")])
+
+
+@pytest.mark.long
+def test_a_registry_that_nobody_here_wrote(own, broker, tmp_path, topic):
+    registry = kafka_broker.Apicurio(tmp_path / "registry")
+    try:
+        Item, _ = item_class()
+        sql(own, f"CREATE CONNECTION real TO CONFLUENT SCHEMA REGISTRY (URL '{registry.url}')")
+        for name, schema, type, message, bad in ((topic + "_a", V1, "AVRO", avro(V3, {"name": "x"}) + b"\x00" + b"\x02" + b"\x02\x01", b"?"),
+                                                 (topic + "_p", PROTO, "PROTOBUF", b"\x00" + Item(id=7, kind=1, inner={"n": 1}).SerializeToString(), b"\x00\xff")):
+            broker.topic(name)
+            id = registry.register(f"{name}-value", schema, type)
+            sql(own, f"CREATE SOURCE {name} FROM KAFKA CONNECTION k (TOPIC '{name}') FORMAT {type} USING CONFLUENT SCHEMA REGISTRY CONNECTION real ENVELOPE NONE")
+            broker.send(name, framed(id, message), framed(id, bad), framed(id + 1000, message))
+        wait(own, f"SELECT name, age, born::text, price::text FROM {topic}_a", [("x", None, "1970-01-02", "0.01")])
+        wait(own, f"SELECT id, kind FROM {topic}_p", [(7, "GOOD")])
+        for name in (topic + "_a", topic + "_p"):
+            assert len(errors(own, name)) == 2
+    finally:
+        registry.stop()
 
 
 # ---- envelopes, poison ------------------------------------------------------------------------------------------------------------------------
