@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* objects.c - the registry: documents of the catalog, and what is held of them in memory.
+/* objects.c - the registry: what is held in memory of the catalog's documents (objects_doc.c), and how it changes.
  *
  * Invariants: (1) memory changes after the catalog has; (2) entries are immutable: a changed object is another entry; readers copy what they need. */
 #include "service/objects_int.h"
@@ -27,177 +27,6 @@ const char *obj_kind_words(ObjKind k) { return k == OBJ_MVIEW ? "materialized vi
 
 static Str key_of(Arena *a, int64_t id) { return str_fmt(a, "u%lld", (long long)id); }
 
-/* ---- documents -------------------------------------------------------------------------------------------------------- */
-
-static void set_text(Arena *a, Json *j, const char *key, Str text)
-{
-    if (text.n)
-        json_set(a, j, key, json_str(a, text));
-}
-
-static Json *column_json(Arena *a, const ObjColumn *c)
-{
-    Json *j = json_object(a);
-    json_set(a, j, "name", json_str(a, c->name));
-    json_set(a, j, "engine", json_str(a, c->engine));
-    json_set(a, j, "type", json_str(a, c->type_name));
-    json_set(a, j, "data-type", object_type_json(a, &c->type));
-    json_set(a, j, "not-null", json_bool(a, c->not_null));
-    if (c->default_.n)
-        json_set(a, j, "default", json_str(a, c->default_));
-    set_text(a, j, "default-sql", c->default_sql);
-    return j;
-}
-
-static Json *grants_json(Arena *a, const ObjGrants *g)
-{
-    Json *all = json_array(a);
-    for vec_each(ObjGrant, it, g) {
-        Json *j = json_object(a);
-        json_set(a, j, "grantee", json_str(a, it->grantee));
-        json_set(a, j, "grantor", json_str(a, it->grantor));
-        json_set(a, j, "letters", json_str(a, it->letters));
-        json_push(a, all, j);
-    }
-    return all;
-}
-
-static Json *comments_json(Arena *a, const Props *p)
-{
-    Json *j = json_object(a);
-    for vec_each(KeyValue, it, p)
-        json_set_s(a, j, it->key, json_str(a, it->value));
-    return j;
-}
-
-static Json *to_json(Arena *a, const Object *o)
-{
-    Json *j = json_object(a), *cols = json_array(a), *uses = json_array(a);
-
-    json_set(a, j, "id", json_int(a, o->id));
-    json_set(a, j, "kind", json_str(a, str_c(obj_kind_name(o->kind))));
-    json_set(a, j, "database", json_str(a, o->database));
-    json_set(a, j, "schema", json_str(a, o->schema));
-    json_set(a, j, "name", json_str(a, o->name));
-    json_set(a, j, "owner", json_str(a, o->owner));
-    json_set(a, j, "definition", json_str(a, o->definition));
-    json_set(a, j, "comment", json_str(a, o->comment));
-    json_set(a, j, "created-ms", json_int(a, o->created_ms));
-    for (size_t i = 0; i < o->columns.n; i++)
-        json_push(a, cols, column_json(a, &o->columns.p[i]));
-    for (size_t i = 0; i < o->uses.n; i++)
-        json_push(a, uses, json_int(a, o->uses.p[i]));
-    json_set(a, j, "columns", cols);
-    json_set(a, j, "uses", uses);
-    set_text(a, j, "create-sql", o->create_sql);
-    set_text(a, j, "cluster", o->cluster);
-    set_text(a, j, "type", o->type);
-    if (o->version)
-        json_set(a, j, "version", json_int(a, o->version));
-    if (o->detail)
-        json_set(a, j, "detail", json_copy(a, o->detail));
-    if (o->grants.n)
-        json_set(a, j, "grants", grants_json(a, &o->grants));
-    if (o->column_comments.n)
-        json_set(a, j, "column-comments", comments_json(a, &o->column_comments));
-    return j;
-}
-
-static Str own(Arena *a, const Json *j, const char *key) { return str_dup(a, json_get_str(j, key, (Str){0})); }
-
-static Status column_of(Arena *a, const Json *j, ObjColumn *ret, Error *err)
-{
-    const Json *type = json_get(j, "data-type");
-    Error unknown;
-
-    *ret = (ObjColumn){ .name = own(a, j, "name"), .engine = own(a, j, "engine"), .type_name = own(a, j, "type"), .default_ = own(a, j, "default"), .default_sql = own(a, j, "default-sql"), .not_null = json_get_bool(j, "not-null", false) };
-    if (type)
-        return object_type_of(a, type, &ret->type, err);
-    if (sql_parse_type(a, DIALECT_POSTGRES, ret->type_name, &ret->type, &unknown) != OK)     /* of an earlier version, a name that is not read: no reason not to start */
-        ret->type = (DataType){ .kind = DT_OTHER };
-    return OK;
-}
-
-/* Earlier versions had the account root's ARN here: nobody else could make anything. */
-static Str owner_of(Str owner) { return str_starts(owner, S("arn:")) || !owner.n ? S("u1") : owner; }
-
-static void grants_of(Arena *a, const Json *all, ObjGrants *ret)
-{
-    for (size_t i = 0; i < json_len(all); i++) {
-        const Json *j = json_at(all, i);
-        ObjGrant g = { .grantee = own(a, j, "grantee"), .grantor = own(a, j, "grantor"), .letters = own(a, j, "letters") };
-        vec_push(a, ret, g);
-    }
-}
-
-static void comments_of(Arena *a, const Json *j, const ObjColumns *cols, Props *ret)
-{
-    for vec_each(ObjColumn, c, cols) {
-        Json *text = json_get_s(j, c->name);
-        if (json_is(text, JSON_STRING))
-            props_set(a, ret, c->name, str_dup(a, text->string));
-    }
-}
-
-static void more_of(Arena *a, const Json *j, Object *ret)
-{
-    const Json *detail = json_get(j, "detail");
-
-    ret->create_sql = own(a, j, "create-sql");
-    ret->cluster = own(a, j, "cluster");
-    ret->type = own(a, j, "type");
-    ret->version = json_get_int(j, "version", 0);
-    ret->detail = detail ? json_copy(a, detail) : NULL;
-    grants_of(a, json_get(j, "grants"), &ret->grants);
-    comments_of(a, json_get(j, "column-comments"), &ret->columns, &ret->column_comments);
-}
-
-static Status from_json(Arena *a, const Json *j, Object *ret, Error *err)
-{
-    Str kind = json_get_str(j, "kind", (Str){0});
-    const Json *cols = json_get(j, "columns"), *uses = json_get(j, "uses");
-
-    *ret = (Object){ .id = json_get_int(j, "id", 0), .kind = OBJ_KINDS, .database = own(a, j, "database"), .schema = own(a, j, "schema"), .name = own(a, j, "name"),
-                     .owner = owner_of(own(a, j, "owner")), .definition = own(a, j, "definition"), .comment = own(a, j, "comment"), .created_ms = json_get_int(j, "created-ms", 0) };
-    for (int k = 0; k < OBJ_KINDS; k++)
-        if (str_eq(kind, str_c(obj_kind_name((ObjKind)k))))
-            ret->kind = (ObjKind)k;
-    if (ret->kind == OBJ_KINDS || ret->id <= 0)
-        return FAIL(err, E_CORRUPT, "object '" STR_FMT "' is of unknown kind '" STR_FMT "'", STR_ARG(ret->name), STR_ARG(kind));
-    for (size_t i = 0; i < json_len(cols); i++) {
-        ObjColumn c;
-        TRY_CTX(column_of(a, json_at(cols, i), &c, err), err, "object '" STR_FMT "'", STR_ARG(ret->name));
-        vec_push(a, &ret->columns, c);
-    }
-    for (size_t i = 0; i < json_len(uses); i++)
-        if (json_is(json_at(uses, i), JSON_INT))
-            vec_push(a, &ret->uses, json_at(uses, i)->integer);
-    more_of(a, j, ret);
-    return OK;
-}
-
-static Object copy(Arena *a, const Object *o)
-{
-    Object r = { .id = o->id, .kind = o->kind, .database = str_dup(a, o->database), .schema = str_dup(a, o->schema), .name = str_dup(a, o->name), .owner = str_dup(a, o->owner),
-                 .definition = str_dup(a, o->definition), .comment = str_dup(a, o->comment), .created_ms = o->created_ms, .create_sql = str_dup(a, o->create_sql),
-                 .cluster = str_dup(a, o->cluster), .type = str_dup(a, o->type), .version = o->version, .detail = o->detail ? json_copy(a, o->detail) : NULL };
-    for vec_each(ObjGrant, g, &o->grants) {
-        ObjGrant mine = { .grantee = str_dup(a, g->grantee), .grantor = str_dup(a, g->grantor), .letters = str_dup(a, g->letters) };
-        vec_push(a, &r.grants, mine);
-    }
-    for vec_each(KeyValue, c, &o->column_comments)
-        props_set(a, &r.column_comments, str_dup(a, c->key), str_dup(a, c->value));
-    for (size_t i = 0; i < o->columns.n; i++) {
-        const ObjColumn *c = &o->columns.p[i];
-        ObjColumn mine = { .name = str_dup(a, c->name), .engine = str_dup(a, c->engine), .type_name = str_dup(a, c->type_name), .default_ = str_dup(a, c->default_), .default_sql = str_dup(a, c->default_sql),
-                           .type = data_type_copy(a, &c->type), .not_null = c->not_null };
-        vec_push(a, &r.columns, mine);
-    }
-    for (size_t i = 0; i < o->uses.n; i++)
-        vec_push(a, &r.uses, o->uses.p[i]);
-    return r;
-}
-
 /* ---- in memory ----------------------------------------------------------------------------------------------------------- */
 
 static const Object *by_id(const Objects *o, int64_t id)
@@ -221,7 +50,7 @@ static const Object *by_name(const Objects *o, Str database, Str schema, Str nam
 static void remember(Objects *o, const Object *obj)
 {
     Object *e = arena_new(o->a, Object);
-    *e = copy(o->a, obj);
+    *e = object_copy(o->a, obj);
     for (size_t i = 0; i < o->entries.n; i++)
         if (o->entries.p[i]->id == obj->id) {
             o->entries.p[i] = e;
@@ -245,7 +74,7 @@ static Status read_all(Objects *o, Error *err)
     TRY(cat_doc_list(o->catalog, a, str_c(KIND), (Str){0}, &docs, err));
     for (size_t i = 0; i < docs.n; i++) {
         Object obj;
-        TRY(from_json(a, docs.p[i].value, &obj, err));
+        TRY(object_of(a, docs.p[i].value, &obj, err));
         remember(o, &obj);
     }
     if (cat_doc_get(o->catalog, a, S("live.next"), S("id"), &last, &absent) == OK && json_is(last, JSON_INT))
@@ -295,7 +124,7 @@ Status objects_find(Objects *o, Arena *a, Str database, Str schema, Str name, Ob
     pthread_mutex_lock(&o->lock);
     const Object *e = by_name(o, database, schema, name);
     if (e)
-        *ret = copy(a, e);
+        *ret = object_copy(a, e);
     pthread_mutex_unlock(&o->lock);
     return e ? OK : FAIL(err, E_NOT_FOUND, "there is no such object");
 }
@@ -304,7 +133,7 @@ void objects_list(Objects *o, Arena *a, ObjectVec *ret)
 {
     pthread_mutex_lock(&o->lock);
     for (size_t i = 0; i < o->entries.n; i++) {
-        Object e = copy(a, o->entries.p[i]);
+        Object e = object_copy(a, o->entries.p[i]);
         vec_push(a, ret, e);
     }
     pthread_mutex_unlock(&o->lock);
@@ -331,7 +160,7 @@ Status objects_get(Objects *o, Arena *a, int64_t id, Object *ret, Error *err)
     pthread_mutex_lock(&o->lock);
     const Object *e = by_id(o, id);
     if (e)
-        *ret = copy(a, e);
+        *ret = object_copy(a, e);
     pthread_mutex_unlock(&o->lock);
     return e ? OK : FAIL(err, E_NOT_FOUND, "there is no object u%lld", (long long)id);
 }
@@ -408,7 +237,7 @@ static Status change(Objects *o, Arena *a, const ObjChanges *ch, Error *err)
     for (size_t i = 0; i < ch->ndeletes; i++)
         all[n++] = (CatChange){ .kind = CH_DOC, .doc_kind = str_c(KIND), .doc_key = key_of(a, ch->deletes[i]) };
     for (size_t i = 0; i < ch->nputs; i++)
-        all[n++] = (CatChange){ .kind = CH_DOC, .doc_kind = str_c(KIND), .doc_key = key_of(a, ch->puts[i].id), .doc = to_json(a, &ch->puts[i]) };
+        all[n++] = (CatChange){ .kind = CH_DOC, .doc_kind = str_c(KIND), .doc_key = key_of(a, ch->puts[i].id), .doc = object_json(a, &ch->puts[i]) };
     for (size_t i = 0; i < ch->nalso; i++)
         all[n++] = ch->also[i];
     all[n++] = (CatChange){ .kind = CH_DOC, .doc_kind = S("live.next"), .doc_key = S("id"), .doc = json_int(a, o->next) };
@@ -448,7 +277,7 @@ void objects_direct_users(Objects *o, Arena *a, int64_t id, ObjectVec *ret)
     pthread_mutex_lock(&o->lock);
     for (size_t i = 0; i < o->entries.n; i++)
         if (among(o->entries.p[i]->uses.p, o->entries.p[i]->uses.n, id)) {
-            Object e = copy(a, o->entries.p[i]);
+            Object e = object_copy(a, o->entries.p[i]);
             vec_push(a, ret, e);
         }
     pthread_mutex_unlock(&o->lock);
@@ -522,7 +351,7 @@ void objects_users(Objects *o, Arena *a, int64_t id, ObjectVec *ret)
         const Object *e = take_unused(&rest);
         if (e == of)
             continue;
-        Object mine = copy(a, e);
+        Object mine = object_copy(a, e);
         vec_push(a, ret, mine);
     }
     pthread_mutex_unlock(&o->lock);

@@ -18,7 +18,7 @@ Json *object_type_json(Arena *a, const DataType *t)
     Json *j = json_object(a), *of = json_array(a), *names = json_array(a);
 
     json_set(a, j, "kind", json_str(a, str_c(words[t->kind])));
-    if (t->kind == DT_DECIMAL) {
+    if (t->kind == DT_DECIMAL || t->precision) {           /* of an integer: that it is no oid */
         json_set(a, j, "precision", json_int(a, t->precision));
         json_set(a, j, "scale", json_int(a, t->scale));
     }
