@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kafka sources against a real broker, and a registry that speaks Confluent's API: formats, envelopes, restarts of both sides, what goes wrong outside."""
+import datetime
+import decimal
 import io
 import json
 import random
 import struct
 import threading
 import time
+import uuid
 
 import fastavro
 import psycopg
@@ -149,7 +152,7 @@ V3 = {"type": "record", "name": "user", "fields": V1["fields"][:1]}
 def test_avro_by_a_registry(world, broker, registry, topic):
     broker.topic(topic)
     one = registry.register(f"{topic}-value", V1)
-    row = {"name": "ann", "age": 41, "born": __import__("datetime").date(1984, 5, 6), "price": __import__("decimal").Decimal("12.50")}
+    row = {"name": "ann", "age": 41, "born": datetime.date(1984, 5, 6), "price": decimal.Decimal("12.50")}
     sql(world, f"CREATE SOURCE {topic} FROM KAFKA CONNECTION k (TOPIC '{topic}') FORMAT AVRO USING CONFLUENT SCHEMA REGISTRY CONNECTION csr ENVELOPE NONE")
     assert columns(world, topic) == [("name", "text"), ("age", "integer"), ("born", "date"), ("price", "numeric(10,2)")]
     two, three = registry.register(f"{topic}-value", V2), registry.register(f"{topic}-value", V3)
@@ -165,6 +168,29 @@ def test_avro_by_a_registry(world, broker, registry, topic):
     assert [place for place, error in found] == [f"topic {topic}, partition 0, offset {n}" for n in (2, 3, 4, 5)]
     for (place, error), text in zip(found, ("no field 'born'", "no schema with id 9999", "too short", "Avro")):
         assert text in error
+
+
+def test_each_avro_type(world, broker, registry, topic):
+    utc = datetime.timezone.utc
+    each = [("b", "boolean", True, "boolean"), ("i", "int", -7, "integer"), ("l", "long", 1 << 40, "bigint"), ("f", "float", 1.5, "real"), ("d", "double", -0.25, "double precision"),
+            ("by", "bytes", b"\x00\xff", "bytea"), ("s", "string", "h\u00e9", "text"), ("fx", {"type": "fixed", "name": "fx4", "size": 4}, b"abcd", "bytea"),
+            ("en", {"type": "enum", "name": "color", "symbols": ["red", "blue"]}, "blue", "text"),
+            ("de", {"type": "bytes", "logicalType": "decimal", "precision": 38, "scale": 3}, decimal.Decimal("-12345678901234567890123456789012345.678"), "numeric(38,3)"),
+            ("dt", {"type": "int", "logicalType": "date"}, datetime.date(1969, 12, 31), "date"),
+            ("tm", {"type": "int", "logicalType": "time-millis"}, datetime.time(1, 2, 3, 4000), "time without time zone"),
+            ("tu", {"type": "long", "logicalType": "time-micros"}, datetime.time(23, 59, 59, 999999), "time without time zone"),
+            ("ts", {"type": "long", "logicalType": "timestamp-millis"}, datetime.datetime(2026, 11, 30, 10, 0, 0, 123000, utc), "timestamp without time zone"),
+            ("us", {"type": "long", "logicalType": "timestamp-micros"}, datetime.datetime(1969, 12, 31, 23, 59, 59, 999999, utc), "timestamp without time zone"),
+            ("u", {"type": "string", "logicalType": "uuid"}, uuid.UUID("00112233-4455-6677-8899-aabbccddeeff"), "uuid"), ("n", ["null", "string"], None, "text"),
+            ("a", {"type": "array", "items": ["null", "int"]}, [1, None, 3], "integer list"), ("m", {"type": "map", "values": "long"}, {"k": 5}, "map[text=>bigint]")]
+    schema = {"type": "record", "name": "row", "fields": [{"name": name, "type": type} for name, type, value, shown in each]}
+    broker.topic(topic)
+    broker.send(topic, framed(registry.register(f"{topic}-value", schema), avro(schema, {name: value for name, type, value, shown in each})))
+    sql(world, f"CREATE SOURCE {topic} FROM KAFKA CONNECTION k (TOPIC '{topic}') FORMAT AVRO USING CONFLUENT SCHEMA REGISTRY CONNECTION csr ENVELOPE NONE")
+    assert columns(world, topic) == [(name, shown) for name, type, value, shown in each]
+    plain = [value.replace(tzinfo=None) if isinstance(value, datetime.datetime) else value for name, type, value, shown in each]
+    wait(world, f"SELECT {', '.join(name for name, *_ in each[:-2])}, m->'k' FROM {topic}", [(*plain[:-2], 5)])
+    wait(world, f"SELECT a[1], a[2] IS NULL, a[3] FROM {topic}", [(1, True, 3)])
 
 
 def test_avro_upsert_and_debezium(world, broker, registry, topic):
