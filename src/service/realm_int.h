@@ -25,6 +25,23 @@ struct Realm {
     int64_t next_event;
 };
 
+/* realm.c: with the lock held. */
+extern const char *const realm_class_names[RC_CLASSES];
+RealmDatabase *realm_database_named(Realm *r, Str name);                 /* NULL: none */
+RealmDatabase *realm_database_of_id(Realm *r, Str id);
+RealmSchema *realm_schema_of_id(Realm *r, Str id);
+RealmSchema *realm_schema_in(Realm *r, Str database_id, Str name);
+RealmCluster *realm_cluster_named(Realm *r, Str name);
+RealmCluster *realm_cluster_of_id(Realm *r, Str id);
+RealmRole *realm_role_named(Realm *r, Str name);
+RealmRole *realm_role_of_id(Realm *r, Str id);
+RealmRole *realm_role_of_arn(Realm *r, Str arn);
+CatChange realm_doc(Arena *a, RealmClass class, Str id, Json *value);
+CatChange realm_single(const char *key, Json *value);
+Json *realm_next_json(Arena *a, const Realm *r);
+NODISCARD Status realm_coded(Error *err, Status s, const char *sqlstate);
+NODISCARD Status realm_unknown(Error *err, RealmClass class, Str name);
+
 /* realm_doc.c */
 Json *realm_database_json(Arena *a, const RealmDatabase *d);
 Json *realm_schema_json(Arena *a, const RealmSchema *s);
