@@ -156,7 +156,7 @@ def proven(server, out):
 
 
 def test_some(server):
-    proven(server, explore(server, 7, 48))
+    proven(server, explore(server, 7, 36))
 
 
 @pytest.mark.long
