@@ -50,6 +50,10 @@ Str mz_acl(Arena *a, const RealmGrant *g);                             /* "u2=r/
 void mz_acls(Arena *a, Str owner, const char *all, const RealmGrants *g, StrVec *ret);
 const char *mz_all_letters(ObjKind k);
 
+void mz_object_head(MzFill *f, const Object *o);                       /* id, oid, schema_id, name */
+void mz_object_acls(MzFill *f, const Object *o);
+void mz_object_tail(MzFill *f, const Object *o);                       /* create_sql, redacted_create_sql, and the row's end */
+
 struct MzFill { Run *r; Arena *a; MzWorld *w; DuckAppender *ap; Error *err; int64_t now_ms; };
 /* Cells, in the order of the columns. */
 void mz_str(MzFill *f, Str s);                               /* empty stays empty */
@@ -100,13 +104,14 @@ Status mzf_secrets(MzFill *f);
 Status mzf_connections(MzFill *f);
 Status mzf_indexes(MzFill *f);
 Status mzf_index_columns(MzFill *f);
-Status mzf_types(MzFill *f);
-Status mzf_list_types(MzFill *f);
-Status mzf_map_types(MzFill *f);
 Status mzf_dependencies(MzFill *f);
 Status mzf_global_ids(MzFill *f);
 Status mzf_refresh_strategies(MzFill *f);
 Status mzf_retention(MzFill *f);
+/* mzcatalog_types.c */
+Status mzf_types(MzFill *f);
+Status mzf_list_types(MzFill *f);
+Status mzf_map_types(MzFill *f);
 /* mzcatalog_flow.c: what flows in and out */
 Status mzf_sources(MzFill *f);
 Status mzf_sinks(MzFill *f);

@@ -10,7 +10,7 @@ static void schema_id(MzFill *f, const Object *o)
     mz_opt(f, s ? s->id : (Str){0});
 }
 
-static void acls(MzFill *f, const Object *o)
+void mz_object_acls(MzFill *f, const Object *o)
 {
     StrVec v = {0};
     mz_acls(f->a, o->owner, mz_all_letters(o->kind), &o->grants, &v);
@@ -18,7 +18,7 @@ static void acls(MzFill *f, const Object *o)
 }
 
 /* id, oid, schema_id, name */
-static void head(MzFill *f, const Object *o)
+void mz_object_head(MzFill *f, const Object *o)
 {
     mz_ident(f, o->id);
     mz_int(f, mz_object_oid(o->id));
@@ -27,7 +27,7 @@ static void head(MzFill *f, const Object *o)
 }
 
 /* create_sql, redacted_create_sql */
-static void tail(MzFill *f, const Object *o)
+void mz_object_tail(MzFill *f, const Object *o)
 {
     mz_opt(f, mz_create_sql(f, o, LIVE_TEXT_WHOLE));
     mz_opt(f, mz_create_sql(f, o, LIVE_TEXT_REDACTED));
@@ -64,11 +64,11 @@ static void system_object(MzFill *f, size_t i)
 Status mzf_objects(MzFill *f)
 {
     for vec_each(Object, o, &f->w->objects) {
-        head(f, o);
+        mz_object_head(f, o);
         mz_str(f, str_c(obj_kind_name(o->kind)));
         mz_str(f, o->owner);
         mz_opt(f, o->cluster);
-        acls(f, o);
+        mz_object_acls(f, o);
         mz_end(f);
     }
     for (size_t i = 0; i < mz_nrelations(); i++)
@@ -164,9 +164,9 @@ Status mzf_tables(MzFill *f)
     for vec_each(Object, o, &f->w->objects) {
         if (o->kind != OBJ_TABLE)
             continue;
-        head(f, o);
+        mz_object_head(f, o);
         mz_str(f, o->owner);
-        acls(f, o);
+        mz_object_acls(f, o);
         mz_opt(f, mz_create_sql(f, o, LIVE_TEXT_WHOLE));
         mz_opt(f, mz_create_sql(f, o, LIVE_TEXT_REDACTED));
         source_of(f, o);
@@ -181,11 +181,11 @@ Status mzf_views(MzFill *f)
     for vec_each(Object, o, &f->w->objects) {
         if (o->kind != OBJ_VIEW)
             continue;
-        head(f, o);
+        mz_object_head(f, o);
         mz_str(f, o->definition);
         mz_str(f, o->owner);
-        acls(f, o);
-        tail(f, o);
+        mz_object_acls(f, o);
+        mz_object_tail(f, o);
     }
     system_tables(f, true);
     return OK;
@@ -196,12 +196,12 @@ Status mzf_mviews(MzFill *f)
     for vec_each(Object, o, &f->w->objects) {
         if (o->kind != OBJ_MVIEW)
             continue;
-        head(f, o);
+        mz_object_head(f, o);
         mz_str(f, o->cluster);
         mz_str(f, o->definition);
         mz_str(f, o->owner);
-        acls(f, o);
-        tail(f, o);
+        mz_object_acls(f, o);
+        mz_object_tail(f, o);
     }
     return OK;
 }
@@ -211,9 +211,9 @@ Status mzf_secrets(MzFill *f)
     for vec_each(Object, o, &f->w->objects) {
         if (o->kind != OBJ_SECRET)
             continue;
-        head(f, o);
+        mz_object_head(f, o);
         mz_str(f, o->owner);
-        acls(f, o);
+        mz_object_acls(f, o);
         mz_end(f);
     }
     return OK;
@@ -224,10 +224,10 @@ Status mzf_connections(MzFill *f)
     for vec_each(Object, o, &f->w->objects) {
         if (o->kind != OBJ_CONNECTION)
             continue;
-        head(f, o);
+        mz_object_head(f, o);
         mz_str(f, o->type);
         mz_str(f, o->owner);
-        acls(f, o);
+        mz_object_acls(f, o);
         mz_str(f, mz_create_sql(f, o, LIVE_TEXT_WHOLE));
         mz_str(f, mz_create_sql(f, o, LIVE_TEXT_REDACTED));
         mz_end(f);
@@ -251,7 +251,7 @@ Status mzf_indexes(MzFill *f)
         mz_ident(f, on->id);
         mz_opt(f, o->cluster);
         mz_str(f, o->owner);
-        tail(f, o);
+        mz_object_tail(f, o);
     }
     return OK;
 }
@@ -283,103 +283,6 @@ Status mzf_index_columns(MzFill *f)
         const Stmt *s = on ? mz_statement(f, o) : NULL;
         for (size_t i = 0; s && s->live && i < s->live->exprs.n; i++)
             index_column(f, o, on, i, s->live->exprs.p[i], s->live->expr_texts.p[i]);
-    }
-    return OK;
-}
-
-/* ---- types ------------------------------------------------------------------------------------------------------------------------------------- */
-
-static void built_in_type(MzFill *f, const Value *row)
-{
-    static const struct { char letter; const char *name; } CATEGORIES[] = { { 'A', "array" }, { 'B', "boolean" }, { 'D', "date-time" }, { 'N', "numeric" }, { 'P', "pseudo" },
-        { 'S', "string" }, { 'T', "timespan" }, { 'U', "user-defined" }, { 'V', "bit-string" }, { 'X', "unknown" }, { 'Z', "internal" } };
-    const char *category = "user-defined";
-    StrVec acl = {0};
-
-    for (size_t i = 0; i < COUNT_OF(CATEGORIES); i++)
-        if (row[2].string.n && row[2].string.p[0] == CATEGORIES[i].letter)
-            category = CATEGORIES[i].name;
-    vec_push(f->a, &acl, S("=U/s1"));
-    mz_str(f, str_fmt(f->a, "s%lld", (long long)row[0].integer));
-    mz_int(f, row[0].integer);
-    mz_str(f, S("s2"));
-    mz_str(f, row[1].string);
-    mz_str(f, str_c(category));
-    mz_str(f, S("s1"));
-    mz_list(f, &acl);
-    mz_null(f);
-    mz_null(f);
-    mz_end(f);
-}
-
-static Status built_in_types(MzFill *f)
-{
-    CLEANUP(duck_result_freep) DuckResult *res = NULL;
-    size_t n;
-
-    TRY(duck_query(f->r->c, S("SELECT oid, name, category FROM firn_pg_types ORDER BY oid"), &res, f->err));
-    for (;;) {
-        TRY(duck_next(res, &n, f->err));
-        if (!n)
-            return OK;
-        for (size_t i = 0; i < n; i++) {
-            Value row[3];
-            for (size_t k = 0; k < COUNT_OF(row); k++)
-                row[k] = duck_value(f->a, res, k, i);
-            built_in_type(f, row);
-        }
-    }
-}
-
-Status mzf_types(MzFill *f)
-{
-    for vec_each(Object, o, &f->w->objects) {
-        if (o->kind != OBJ_TYPE)
-            continue;
-        head(f, o);
-        mz_str(f, S("composite"));
-        mz_str(f, o->owner);
-        acls(f, o);
-        tail(f, o);
-    }
-    return built_in_types(f);
-}
-
-/* A type by the id of mz_types: of the user's own by name, else the built-in one. */
-static Str type_id(MzFill *f, const LiveOption *o)
-{
-    const Object *own = o && o->names.n ? mz_object_by_name(f->w, &o->names) : NULL;
-    if (own)
-        return mz_id(f->a, own->id);
-    return o && !o->names.n ? str_fmt(f->a, "s%u", pgcat_type_oid(&o->type)) : (Str){0};
-}
-
-Status mzf_list_types(MzFill *f)
-{
-    for vec_each(Object, o, &f->w->objects) {
-        const Stmt *s = o->kind == OBJ_TYPE ? mz_statement(f, o) : NULL;
-        if (!s || !s->live || !str_eq(s->live->type, S("list")))
-            continue;
-        mz_ident(f, o->id);
-        mz_opt(f, type_id(f, live_option(&s->live->options, "ELEMENT TYPE")));
-        mz_null(f);
-        mz_end(f);
-    }
-    return OK;
-}
-
-Status mzf_map_types(MzFill *f)
-{
-    for vec_each(Object, o, &f->w->objects) {
-        const Stmt *s = o->kind == OBJ_TYPE ? mz_statement(f, o) : NULL;
-        if (!s || !s->live || !str_eq(s->live->type, S("map")))
-            continue;
-        mz_ident(f, o->id);
-        mz_opt(f, type_id(f, live_option(&s->live->options, "KEY TYPE")));
-        mz_opt(f, type_id(f, live_option(&s->live->options, "VALUE TYPE")));
-        mz_null(f);
-        mz_null(f);
-        mz_end(f);
     }
     return OK;
 }

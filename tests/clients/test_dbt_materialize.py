@@ -10,6 +10,10 @@ import pytest
 
 from conftest import Server
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "guide"))
+
+from guide_place import Place, until                           # noqa: E402
+
 DBT = pathlib.Path(sys.executable).parent / "dbt"
 pytestmark = pytest.mark.skipif(not DBT.exists(), reason="dbt is not installed (tests/requirements.txt)")
 
@@ -129,3 +133,34 @@ def test_a_deployment(server, project, tmp_path):
     assert sorted(server.sql("SELECT * FROM prod.by_page", "materialize")) == [("a", 20), ("b", 20)]
     assert server.sql("SELECT has_schema_privilege('reader', 'prod', 'USAGE')", "materialize") == [(True,)]
     assert server.sql("SELECT name FROM mz_schemas WHERE name LIKE 'prod%'", "materialize") == [("prod",)]
+
+
+def test_a_sink(tmp_path):
+    """A model that is a sink into a table bucket of this very server."""
+    place = Place(tmp_path, [])
+    s, bucket = place.server, place.table_bucket("dbt", "marts")
+    for sql in ("CREATE TABLE visits (page text)", "INSERT INTO visits VALUES ('a'), ('a'), ('b')", f"CREATE SECRET k AS '{s.secret}'",
+                f"CREATE CONNECTION aws TO AWS (ACCESS KEY ID = '{s.key}', SECRET ACCESS KEY = SECRET k, REGION = 'us-east-1', ENDPOINT = '{s.lake}')",
+                f"CREATE CONNECTION lake TO ICEBERG CATALOG (CATALOG TYPE = 's3tablesrest', URL = 'https://s3tables.us-east-1.amazonaws.com/iceberg', WAREHOUSE = '{bucket}', "
+                "AWS CONNECTION = aws)"):
+        s.sql(sql, "materialize")
+    folder = tmp_path / "project"
+    (folder / "models").mkdir(parents=True)
+    profile = {"firn": {"target": "dev", "outputs": {"dev": {
+        "type": "materialize", "host": "127.0.0.1", "port": s.port, "user": s.key, "password": s.secret, "dbname": "materialize", "schema": "public",
+        "cluster": "quickstart", "sslmode": "disable", "threads": 1}}}}
+    (folder / "profiles.yml").write_text(json.dumps(profile))
+    (folder / "dbt_project.yml").write_text(textwrap.dedent(FILES["dbt_project.yml"]))
+    (folder / "models" / "by_page.sql").write_text("{{ config(materialized='materialized_view') }}\nselect page, count(*) as n from materialize.public.visits group by page\n")
+    (folder / "models" / "out.sql").write_text("{{ config(materialized='sink', cluster='quickstart') }}\nFROM {{ ref('by_page') }}\nINTO ICEBERG CATALOG CONNECTION lake (NAMESPACE 'marts', TABLE 'by_page')"
+                                               "\nKEY (page) MODE UPSERT WITH (COMMIT INTERVAL '1s')\n")
+    assert "PASS=2 " in dbt(folder, "run")
+    until(lambda: sorted(place.read("dbt", "marts.by_page") or []) == [("a", 2), ("b", 1)])
+    s.sql("INSERT INTO visits VALUES ('b')", "materialize")
+    until(lambda: sorted(place.read("dbt", "marts.by_page") or []) == [("a", 2), ("b", 2)])
+    ((name, kind, envelope, cluster),) = s.sql("SELECT s.name, s.type, s.envelope_type, c.name FROM mz_sinks s JOIN mz_clusters c ON c.id = s.cluster_id", "materialize")
+    assert (name, kind, envelope, cluster) == ("out", "iceberg", "upsert", "quickstart")
+    assert s.sql("SELECT i.namespace, i.\"table\", t.status FROM mz_iceberg_sinks i JOIN mz_internal.mz_sink_statuses t ON t.id = i.id", "materialize") == [("marts", "by_page", "running")]
+    ((staged, committed),) = s.sql("SELECT messages_staged::int, messages_committed::int FROM mz_internal.mz_sink_statistics", "materialize")
+    assert staged >= 3 and committed >= 3
+    place.stop()
