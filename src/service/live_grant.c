@@ -99,6 +99,20 @@ static Status change_grants(Run *r, const Target *t, Error *err)
             realm_grant(r->a, t->grants, grantee, t->owner, letters);
         else if (r->st->kind == ST_REVOKE)
             realm_revoke(r->a, t->grants, grantee, letters);
+    }
+    return OK;
+}
+
+/* After it is stored. */
+static Status tell(Run *r, const Target *t, Status stored, Error *err)
+{
+    const LiveStmt *l = r->st->live;
+    Str letters, grantee;
+
+    TRY(stored);
+    TRY(letters_for(r, t->can, described(r->a, t), &letters, err));
+    for (size_t i = 0; i < l->grantees.n; i++) {
+        TRY(role_id(r, l->grantees.p[i], &grantee, err));
         live_audit(r, r->st->kind == ST_GRANT ? "grant" : "revoke", t->kind, NULL, details(r, t, grantee, letters));
     }
     return OK;
@@ -110,7 +124,7 @@ static Status on_database(Run *r, RealmDatabase *d, Error *err)
 
     TRY(live_ask_owner_of(r, "DATABASE", d->name, d->owner, err));
     TRY(change_grants(r, &t, err));
-    return realm_put_database(r->svc->realm, d, err);
+    return tell(r, &t, realm_put_database(r->svc->realm, d, err), err);
 }
 
 static Status on_schema(Run *r, RealmSchema *s, Error *err)
@@ -119,7 +133,7 @@ static Status on_schema(Run *r, RealmSchema *s, Error *err)
 
     TRY(live_ask_owner_of(r, "SCHEMA", s->name, s->owner, err));
     TRY(change_grants(r, &t, err));
-    return realm_put_schema(r->svc->realm, s, err);
+    return tell(r, &t, realm_put_schema(r->svc->realm, s, err), err);
 }
 
 static Status on_cluster(Run *r, RealmCluster *c, Error *err)
@@ -128,7 +142,7 @@ static Status on_cluster(Run *r, RealmCluster *c, Error *err)
 
     TRY(live_ask_owner_of(r, "CLUSTER", c->name, c->owner, err));
     TRY(change_grants(r, &t, err));
-    return realm_put_cluster(r->svc->realm, c, err);
+    return tell(r, &t, realm_put_cluster(r->svc->realm, c, err), err);
 }
 
 static Status on_system(Run *r, Error *err)
@@ -139,7 +153,7 @@ static Status on_system(Run *r, Error *err)
     TRY(live_ask_superuser(r, "grant system privileges", err));
     realm_system_grants(r->svc->realm, r->a, &g);
     TRY(change_grants(r, &t, err));
-    return realm_put_system_grants(r->svc->realm, &g, err);
+    return tell(r, &t, realm_put_system_grants(r->svc->realm, &g, err), err);
 }
 
 static Status on_object(Run *r, Object *o, Error *err)
@@ -148,7 +162,7 @@ static Status on_object(Run *r, Object *o, Error *err)
 
     TRY(live_ask_owner(r, o, err));
     TRY(change_grants(r, &t, err));
-    return objects_put(r->svc->objects, o, err);
+    return tell(r, &t, objects_put(r->svc->objects, o, err), err);
 }
 
 /* ---- what is named ----------------------------------------------------------------------------------------------------------------------- */
