@@ -122,3 +122,25 @@ def test_what_cannot_be_materialized(db):
     for call, said in (("now()", "current_timestamp"), ("current_user", "current_user"), ("mz_now()", "mz_now"), ("random()", "random")):
         with pytest.raises(psycopg.errors.FeatureNotSupported, match=f"cannot materialize call to {said}"):
             db.execute(f"CREATE MATERIALIZED VIEW bad AS SELECT {call} AS x FROM t")
+
+
+def test_after_a_restart(tmp_path):
+    """What is stored beside the visible columns is found again."""
+    s = Server(tmp_path / "data")
+    with s.connect("materialize") as db:
+        db.execute("CREATE TABLE t (id int, g int, x int, s text, j jsonb, arr int[], ts timestamp)")
+        db.execute("CREATE TABLE e (a int, b int)")
+        db.execute("""INSERT INTO t VALUES (1, 1, 5, 'a b', '{"k": 1, "l": [1, 2]}', ARRAY[1, 2], '2130-01-01'), (2, 1, 7, 'c', '[1, "x", null]', NULL, '2020-01-01'),
+                                          (3, 2, 1, NULL, NULL, '{}', NULL)""")
+        db.execute("INSERT INTO e VALUES (1, 2), (2, 3), (3, 4)")
+        for i, query in enumerate(INCREMENTAL):
+            db.execute(f"CREATE MATERIALIZED VIEW v{i} AS {query}")
+    s.stop()
+    s.start()
+    with s.connect("materialize") as db:
+        write(db)
+        for i, query in enumerate(INCREMENTAL):
+            assert rows(db, f"SELECT * FROM v{i}") == sorted(INCREMENTAL[query], key=repr), query
+        plan = "\n".join(r[0] for r in db.execute("EXPLAIN MATERIALIZED VIEW v0", prepare=False).fetchall())
+        assert plan.startswith("Incremental: rows by their change") and "row_number() over" in plan
+    s.stop()
