@@ -9,6 +9,13 @@
 
 static bool has_frontier(ObjKind k) { return k == OBJ_TABLE || k == OBJ_VIEW || k == OBJ_MVIEW || k == OBJ_SOURCE || k == OBJ_SINK || k == OBJ_INDEX; }
 
+/* All before it has been applied; while a tick is on its way, that is what the one before has come to. */
+static int64_t live_frontier(Service *s)
+{
+    int64_t t = live_advance(s->live);
+    return t ? t : live_now(s->live) + 1;
+}
+
 /* ---- frontiers --------------------------------------------------------------------------------------------------------------------- */
 
 static MzFrontier of_sink(Service *s, const Object *o)
@@ -25,8 +32,8 @@ static MzFrontier of_source(Service *s, const Object *o)
     SourceReport r;
 
     if (!s->sources || !source_report(s->sources, o->id, &r))
-        return (MzFrontier){ .write = live_advance(s->live), .known = 1, .hydrated = 1 };        /* a subsource, a webhook: a relation that is written */
-    return (MzFrontier){ .write = r.frontier ? r.frontier : live_advance(s->live), .known = 1, .sealed = r.sealed, .hydrated = r.snapshot_done };
+        return (MzFrontier){ .write = live_frontier(s), .known = 1, .hydrated = 1 };        /* a subsource, a webhook: a relation that is written */
+    return (MzFrontier){ .write = r.frontier ? r.frontier : live_frontier(s), .known = 1, .sealed = r.sealed, .hydrated = r.snapshot_done };
 }
 
 MzFrontier mz_frontier(Service *s, const Object *o)
@@ -39,7 +46,7 @@ MzFrontier mz_frontier(Service *s, const Object *o)
         return (MzFrontier){ .write = mz_lag_last(s->mz_lag, o->id), .known = 1 };
     if (o->kind == OBJ_SOURCE)
         return of_source(s, o);
-    return (MzFrontier){ .write = live_advance(s->live), .known = 1, .hydrated = 1 };
+    return (MzFrontier){ .write = live_frontier(s), .known = 1, .hydrated = 1 };
 }
 
 static MzFrontier frontier(MzFill *f, const Object *o)
