@@ -7,6 +7,8 @@
 #include "remote/remote.h"
 #include "test.h"
 
+#include <unistd.h>
+
 typedef enum { FAULT_NONE, FAULT_ANSWER_LOST, FAULT_REQUEST_LOST, FAULT_LATE, FAULT_TWICE, FAULT_CONFLICT, FAULT_DENIED, FAULT_LOAD, FAULT_KINDS } Fault;
 
 struct RemoteCatalog { int unused; };
@@ -21,6 +23,7 @@ typedef struct Fake {
     int share;                        /* of calls that go wrong, in percent */
     Fault only;                       /* NONE: any */
     int once;                         /* the next commit, then no more */
+    int hang_ms, hanging;             /* the next commit is made, and its answer takes so long */
     uint64_t seed;
     VEC(Late) late;
     int64_t commits, faults;
@@ -253,7 +256,12 @@ Status remote_table_commit(RemoteTable *t, Arena *a, const IceUpdates *ups, cons
     Status s = fake_commit(a, t->meta, ups, rqs, err);
     if (s == OK)
         t->meta = fake_meta(a);
+    int ms = fake.hang_ms;
+    fake.hanging += ms > 0;
+    fake.hang_ms = 0;
     pthread_mutex_unlock(&fake.lock);
+    if (ms)
+        usleep((useconds_t)ms * 1000);
     return s;
 }
 

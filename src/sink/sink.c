@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { STOP_MS = 3000, STOP_ALL_MS = 7000 };
+
 /* ---- a sink ------------------------------------------------------------------------------------------------------------------ */
 
 static Props copy_props(Arena *a, const Props *p)
@@ -50,6 +52,7 @@ static Sink *sink_new(Sinks *all, const SinkSpec *spec)
     copy_spec(a, spec, &s->spec);
     s->name = str_fmt(a, "sink u%lld", (long long)spec->id);
     pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->keep, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&s->changed, &attr);
@@ -62,6 +65,7 @@ static void sink_free(Sink *s)
     duck_disconnect(s->conn);
     arena_destroy(s->note_arena);
     pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->keep);
     pthread_cond_destroy(&s->changed);
     arena_destroy(s->a);
 }
@@ -144,11 +148,43 @@ static Sink *take(Sinks *all, int64_t id)
     return r;
 }
 
-static void end(Sink *s)
+static void join(Sink *s)
 {
-    wish(s, WANT_STOP);
     pthread_join(s->thread, NULL);
     sink_free(s);
+}
+
+/* Orphans that have ended meanwhile. */
+static void reap(Sinks *all)
+{
+    pthread_mutex_lock(&all->lock);
+    for (Sink **at = &all->orphans; *at; ) {
+        Sink *s = *at;
+        if (!sink_ended(s, 0)) {
+            at = &s->next;
+            continue;
+        }
+        *at = s->next;
+        join(s);
+    }
+    pthread_mutex_unlock(&all->lock);
+}
+
+static void end(Sinks *all, Sink *s)
+{
+    wish(s, WANT_STOP);
+    reap(all);
+    if (sink_ended(s, STOP_MS)) {
+        join(s);
+        return;
+    }
+    pthread_mutex_lock(&s->keep);
+    s->orphan = 1;
+    pthread_mutex_unlock(&s->keep);
+    pthread_mutex_lock(&all->lock);
+    s->next = all->orphans;
+    all->orphans = s;
+    pthread_mutex_unlock(&all->lock);
 }
 
 static Status start(Sinks *all, Sink *s, Error *err)
@@ -183,7 +219,7 @@ void sink_stop(Sinks *all, int64_t id)
 {
     Sink *s = take(all, id);
     if (s)
-        end(s);
+        end(all, s);
 }
 
 void sink_drop(Sinks *all, int64_t id)
@@ -228,16 +264,34 @@ bool sink_report(Sinks *all, int64_t id, SinkReport *ret)
     return s != NULL;
 }
 
+/* How many have not ended by then. */
+static size_t end_all(Sink *first, int64_t until_ms)
+{
+    size_t left = 0;
+
+    for (Sink *s = first, *next; s; s = next) {
+        next = s->next;
+        if (sink_ended(s, max_i64(0, until_ms - clock_mono_us() / 1000)))
+            join(s);
+        else
+            left++;
+    }
+    return left;
+}
+
 void sinks_free(Sinks *all)
 {
     if (!all)
         return;
+    int64_t until = clock_mono_us() / 1000 + STOP_ALL_MS;
+    size_t left = 0;
+
     for (Sink *s = all->first; s; s = s->next)
         wish(s, WANT_STOP);
-    for (Sink *s = all->first, *next; s; s = next) {
-        next = s->next;
-        end(s);
-    }
+    left += end_all(all->first, until);
+    left += end_all(all->orphans, until);
+    if (left)
+        return;                                       /* threads that hang in a catalog's answer: the process ends, and they with it */
     pthread_mutex_destroy(&all->lock);
     free(all);
 }

@@ -59,11 +59,11 @@ typedef struct SinksOptions {
     int64_t retry_ms;                 /* the first pause after an error that may pass; it doubles up to 60 s. 0: 1,000 */
 } SinksOptions;
 Sinks *sinks_new(const SinksOptions *o);
-void sinks_free(Sinks *s);            /* stops all, waits for a batch that commits now */
+void sinks_free(Sinks *s);            /* stops all, waits some seconds for batches under way */
 
 /* Planning only: returns at once; what goes wrong is a status. The log's reader "sink u<id>" has begun when this returns, so no change is missed. */
 NODISCARD Status sink_start(Sinks *s, const SinkSpec *spec, Error *err);
-/* Stops the thread; the log stays for it. */
+/* Stops the thread, and waits a moment for it; one that hangs in its catalog's answer does nothing any more. The log stays. */
 void sink_stop(Sinks *s, int64_t id);
 /* Stops it for good: gives the log back, forgets its note. The table stays as it is. */
 void sink_drop(Sinks *s, int64_t id);

@@ -90,7 +90,7 @@ static Status remember(Sink *s, const IceMetadata *m, const Progress *p, Error *
     note_uuid(s, m->uuid);
     if (moved || !s->fresh)                           /* between the tries of a batch its intent stays */
         moved |= prune(&s->note, m);
-    return moved ? note_write(s->all->o.live, s->spec.id, &s->note, err) : OK;
+    return moved ? sink_note(s, err) : OK;
 }
 
 bool sink_rebuilds(const Sink *s) { return s->note.rebuilt < s->spec.rebuild; }

@@ -47,10 +47,10 @@ static Status note_intent(Sink *s, const Batch *b, const Attempt *at, Error *err
         if (n->intents.p[i].base == at->base || n->intents.p[i].base == ANY_BASE)
             return OK;
         n->intents.p[i].base = ANY_BASE;
-        return note_write(s->all->o.live, s->spec.id, n, err);
+        return sink_note(s, err);
     }
     vec_push(s->note_arena, &n->intents, ((Intent){ .base = at->base, .upper = b->upper }));
-    return note_write(s->all->o.live, s->spec.id, n, err);
+    return sink_note(s, err);
 }
 
 static Status send(Sink *s, Table *t, Batch *b, Attempt *at, Error *err)
@@ -66,6 +66,7 @@ static Status send(Sink *s, Table *t, Batch *b, Attempt *at, Error *err)
     TRY(ice_change_prepare(b->a, t->remote.store, t->remote.meta, &b->change, clock_ms(), &ups, &rqs, &at->written, err));
     at->snapshot = snapshot_of(&ups);
     TRY(note_intent(s, b, at, err));
+    TRY(sink_still(s, err));
     return remote_table_commit(&t->remote, b->a, &ups, &rqs, err);
 }
 
@@ -219,10 +220,10 @@ static Status landed(Sink *s, const Table *t, const Batch *b, Error *err)
     }
     if (b->finishes_cut || b->replace)
         n->cut_relation = n->cut_upto = 0;
-    TRY(note_write(s->all->o.live, s->spec.id, n, err));
+    TRY(sink_note(s, err));
     if (old && !n->cut_relation)
-        TRY(live_log_end(s->all->o.live, old, s->name, err));
-    return old && !b->replace ? OK : live_log_done(s->all->o.live, b->relation, s->name, b->to, err);      /* (3) */
+        TRY(sink_log_end(s, old, err));
+    return old && !b->replace ? OK : sink_log_done(s, b->relation, b->to, err);      /* (3) */
 }
 
 Status batch_commit(Sink *s, Table *t, Batch *b, Error *err)

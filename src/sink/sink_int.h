@@ -68,20 +68,30 @@ typedef struct Sink {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     Want want;
-    int paused;                       /* the thread knows */
+    int done;                         /* the thread has ended */
+    pthread_mutex_t keep;             /* held while what is durable changes */
+    int orphan;                       /* nobody waits for it any more: it changes nothing durable, and sends nothing */
     SinkReport report;
     DuckConn *conn;                   /* all below: the thread's */
     Note note;
     Arena *note_arena;
     RemoteCatalog *catalog;
     int64_t batch_due_us, maintain_due_us;
+    int looked;                       /* the log was looked at since the start, and was empty */
     int fatal;                        /* the last error will not pass by itself */
     int fresh;                        /* checked against the table since the start */
     int32_t schema_id, spec_id;       /* as found then */
     struct Sink *next;
 } Sink;
 
-struct Sinks { SinksOptions o; pthread_mutex_t lock; Sink *first; };
+struct Sinks { SinksOptions o; pthread_mutex_t lock; Sink *first, *orphans; };
+
+/* sink_keep.c: what a sink makes durable, unless it is an orphan: E_CANCELLED. */
+NODISCARD Status sink_note(Sink *s, Error *err);
+NODISCARD Status sink_log_done(Sink *s, int64_t relation, int64_t upto, Error *err);
+NODISCARD Status sink_log_end(Sink *s, int64_t relation, Error *err);
+void sink_status(Sink *s, const char *status, Str error, Str hint);
+NODISCARD Status sink_still(Sink *s, Error *err);     /* asked before a commit is sent */
 
 /* A table as one load found it. */
 typedef struct Table { RemoteTable remote; Lake *lake; LakeTable lt; int open; } Table;
@@ -121,5 +131,6 @@ int64_t policy_i64(const SinkSpec *s, const char *key, int64_t fallback);
 void *sink_thread(void *arg);
 bool sink_stopping(Sink *s);
 bool sink_wait(Sink *s, int64_t ms);              /* false: it stops */
+bool sink_ended(Sink *s, int64_t ms);             /* has the thread ended, at the latest then? */
 
 #endif

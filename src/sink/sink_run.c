@@ -21,17 +21,37 @@ bool sink_stopping(Sink *s)
     return stop;
 }
 
+static struct timespec in_ms(int64_t ms)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    t.tv_sec += ms / 1000;
+    t.tv_nsec += (ms % 1000) * 1000000;
+    if (t.tv_nsec >= 1000000000) {
+        t.tv_sec++;
+        t.tv_nsec -= 1000000000;
+    }
+    return t;
+}
+
+bool sink_ended(Sink *s, int64_t ms)
+{
+    struct timespec until = in_ms(ms);
+    int rc = 0;
+
+    pthread_mutex_lock(&s->lock);
+    while (!s->done && rc == 0)
+        rc = pthread_cond_timedwait(&s->changed, &s->lock, &until);
+    bool done = s->done;
+    pthread_mutex_unlock(&s->lock);
+    return done;
+}
+
 bool sink_wait(Sink *s, int64_t ms)
 {
-    struct timespec until;
+    struct timespec until = in_ms(ms);
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += (ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
     pthread_mutex_lock(&s->lock);
     int rc = 0;
     Want was = s->want;
@@ -72,12 +92,14 @@ static Status backlog(Sink *s, int64_t *rows, Error *err)
     Str log;
 
     *rows = 0;
-    if (live_log_last(s->all->o.live, relation_of(s)) > s->note.from) {
+    int64_t last = live_log_last(s->all->o.live, relation_of(s));
+    if (last > s->note.from && !(last == INT64_MAX && s->looked)) {
         TRY(live_log_sql(s->all->o.live, a, relation_of(s), max_i64(s->note.from, s->note.gap), INT64_MAX, &log, err));
         TRY(duck_query_held(s->conn, str_fmt(a, "SELECT count(*), coalesce(min(__t), 0) FROM " STR_FMT " q", STR_ARG(log)), &r, err));
         TRY(duck_next(r, &n, err));
         *rows = n ? duck_value(a, r, 0, 0).integer : 0;
         oldest = n ? duck_value(a, r, 1, 0).integer : 0;
+        s->looked = !*rows;
     }
     int64_t now = live_now(s->all->o.live);
     pthread_mutex_lock(&s->lock);
@@ -97,7 +119,7 @@ static Status over_limit(Sink *s, int64_t rows, Error *err)
 {
     if (rows <= log_limit(s))
         return OK;
-    TRY(live_log_end(s->all->o.live, relation_of(s), s->name, err));
+    TRY(sink_log_end(s, relation_of(s), err));
     s->fatal = 1;
     RAISE(err, E_LIMIT, "%lld changes waited for sink u%lld, more than its limit of %lld: they are not kept any longer, and the sink is paused", (long long)rows, (long long)s->spec.id, (long long)log_limit(s));
     error_hint(err, "When the catalog can be written again, ALTER SINK ... SET (SNAPSHOT = true) writes the relation anew.");
@@ -135,8 +157,8 @@ static Status skip_span(Sink *s, const Batch *b, Error *err)
     s->note.from = b->to;
     if (b->finishes_cut)
         s->note.cut_relation = s->note.cut_upto = 0;
-    TRY(note_write(s->all->o.live, s->spec.id, &s->note, err));
-    return old ? live_log_end(s->all->o.live, old, s->name, err) : live_log_done(s->all->o.live, b->relation, s->name, b->to, err);
+    TRY(sink_note(s, err));
+    return old ? sink_log_end(s, old, err) : sink_log_done(s, b->relation, b->to, err);
 }
 
 static Status write_and_commit(Sink *s, Table *t, Batch *b, Error *err)
@@ -178,7 +200,7 @@ static Status batch(Sink *s, Error *err)
     if (st == OK && s->fresh)
         st = table_agree(s, &t, err);
     if (st == OK && !s->report.sealed) {
-        live_status_put(s->all->o.live, s->spec.id, "running", (Str){0}, (Str){0});
+        sink_status(s, "running", (Str){0}, (Str){0});
         st = run_batch(s, &t, &b, err);
     }
     if (st == OK && s->maintain_due_us <= clock_mono_us() && !sink_stopping(s))
@@ -221,16 +243,21 @@ static Status step(Sink *s, Error *err)
     return OK;
 }
 
-static Status begin(Sink *s, Error *err)
+static Status recall(Sink *s, Error *err)
 {
     if (!s->conn)
         TRY(duck_connect(s->all->o.engine, &s->conn, err));
-    s->fresh = 0;
+    s->fresh = s->looked = 0;
     if (!s->maintain_due_us)
         s->maintain_due_us = clock_mono_us() + policy_i64(&s->spec, "sink.maintenance.interval-ms", MAINTAIN_MS) * 1000;
     arena_destroy(s->note_arena);
     s->note_arena = arena_create();
-    TRY(note_read(s->all->o.live, s->note_arena, s->spec.id, &s->note, err));
+    return note_read(s->all->o.live, s->note_arena, s->spec.id, &s->note, err);
+}
+
+static Status begin(Sink *s, Error *err)
+{
+    TRY(recall(s, err));
     TRY(watch_limit(s, err));
     return s->all->o.catalog(s->all->o.ctx, s->spec.id, &s->catalog, err);
 }
@@ -258,7 +285,7 @@ static void stalled(Sink *s, const Error *err)
     Str text = err->detail[0] ? str_fmt(a, "%s (%s)", err->message, err->detail) : str_c(err->message);
     const char *status = err->code == E_LIMIT && s->fatal ? "paused" : "stalled";
 
-    live_status_put(s->all->o.live, s->spec.id, status, text, str_c(err->hint));
+    sink_status(s, status, text, str_c(err->hint));
 }
 
 /* Waits for what changes `want`, or for ms; the log's limit holds meanwhile. */
@@ -278,7 +305,10 @@ static void rest(Sink *s, int64_t ms)
 
 static void take_pause(Sink *s)
 {
-    live_status_put(s->all->o.live, s->spec.id, "paused", (Str){0}, S("The cluster of the sink has no replica."));
+    Error ignored;
+
+    (void)!recall(s, &ignored);                       /* what it needs to watch the log's limit */
+    sink_status(s, "paused", (Str){0}, S("The cluster of the sink has no replica."));
     while (want_of(s) == WANT_PAUSE)
         rest(s, RETRY_MAX_MS);
 }
@@ -305,5 +335,9 @@ void *sink_thread(void *arg)
             rest(s, s->fatal ? RETRY_MAX_MS : pause);
         while (s->fatal && want_of(s) == WANT_RUN);
     }
+    pthread_mutex_lock(&s->lock);
+    s->done = 1;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
     return NULL;
 }

@@ -481,6 +481,37 @@ static void test_overlap(void **state UNUSED)
     finish(&w);
 }
 
+/* A catalog whose answer does not come: the sink is stopped all the same, and its successor finds what it has sent. */
+static void test_orphan(void **state UNUSED)
+{
+    World w;
+
+    begin(&w, SINK_APPEND, SINK_DELETES_EQUALITY);
+    insert(&w, 2);
+    start(&w);
+    settle(&w);
+    pthread_mutex_lock(&fake.lock);
+    fake.hang_ms = 6000;
+    pthread_mutex_unlock(&fake.lock);
+    insert(&w, 3);
+    for (int i = 0; i < 1000 && !fake.hanging; i++)
+        usleep(5000);
+    int64_t begun = clock_mono_us();
+    sink_stop(w.sinks, SINK);
+    assert_true(clock_mono_us() - begun < 5500000);
+    insert(&w, 1);
+    w.spec.version++;
+    start(&w);
+    settle(&w);
+    check(&w, "beside an orphan");
+    usleep(4000000);
+    insert(&w, 1);
+    settle(&w);
+    check(&w, "after an orphan");
+    assert_int_equal(scalar(&w, S("SELECT count(*) FROM got")), 7);
+    finish(&w);
+}
+
 /* Somebody else's foreign table, or one that lost what it knew. */
 static void test_adoption(void **state UNUSED)
 {
@@ -570,7 +601,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_narrow), cmocka_unit_test(test_idle), cmocka_unit_test(test_lost_answer), cmocka_unit_test(test_fenced), cmocka_unit_test(test_prefix),
-        cmocka_unit_test(test_overlap), cmocka_unit_test(test_adoption), cmocka_unit_test(test_log_limit), cmocka_unit_test(test_maintenance), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_overlap), cmocka_unit_test(test_orphan), cmocka_unit_test(test_adoption), cmocka_unit_test(test_log_limit), cmocka_unit_test(test_maintenance), cmocka_unit_test(test_random),
     };
     if (getenv("FIRN_SINK_ONLY"))
         cmocka_set_test_filter(getenv("FIRN_SINK_ONLY"));
