@@ -261,6 +261,26 @@ static void queries(void **state)
     assert_int_equal(query(DIALECT_POSTGRES, "WITH RECURSIVE r(n) AS (SELECT 1) SELECT * FROM r")->ctes.p[0].recursive, 1);
 }
 
+static void loops(void **state)
+{
+    static const char *const BAD[] = {
+        "WITH MUTUALLY RECURSIVE r AS (SELECT 1) SELECT * FROM r", "WITH MUTUALLY RECURSIVE (RECURSION LIMIT 0) r (a int) AS (SELECT 1) SELECT * FROM r",
+        "WITH MUTUALLY RECURSIVE (RECURSION LIMIT 10001) r (a int) AS (SELECT 1) SELECT * FROM r", "WITH MUTUALLY RECURSIVE (STOP AT RECURSION LIMIT 5) r (a int) AS (SELECT 1) SELECT * FROM r",
+        "WITH MUTUALLY RECURSIVE r (a) AS (SELECT 1) SELECT * FROM r", "SELECT 1 FROM t OPTIONS (SPEED = 10)",
+    };
+    StmtVec v = {0};
+    (void)state;
+    Query *q = query(DIALECT_POSTGRES, "WITH MUTUALLY RECURSIVE (RETURN AT RECURSION LIMIT 7) r (a int, b text) AS (SELECT * FROM s), s (a int, b text) AS (SELECT * FROM r) SELECT a FROM s");
+    assert_non_null(q->loop);
+    assert_true(q->loop->limit == 7 && q->loop->end == LOOP_RETURN_AT && q->ctes.n == 2);
+    assert_int_equal(q->loop->types.p[1].p[1].kind, DT_STRING);
+    assert_int_equal(query(DIALECT_POSTGRES, "WITH MUTUALLY RECURSIVE r (a int) AS (SELECT 1) SELECT * FROM r")->loop->end, LOOP_ERROR_AT);
+    assert_null(query(DIALECT_POSTGRES, "WITH mutually AS (SELECT 1) SELECT * FROM mutually")->loop);
+    assert_non_null(query(DIALECT_POSTGRES, "SELECT a, count(*) FROM t GROUP BY a OPTIONS (AGGREGATE INPUT GROUP SIZE = 10, LIMIT INPUT GROUP SIZE = 5) ORDER BY a LIMIT 3")->limit);
+    for (size_t i = 0; i < COUNT_OF(BAD); i++)
+        assert_int_not_equal(sql_parse(arena, DIALECT_POSTGRES, str_c(BAD[i]), &v, &err), OK);
+}
+
 static void time_travel(void **state)
 {
     (void)state;
@@ -555,7 +575,7 @@ static void client_queries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        T(create_mv), T(other_mv), T(create_table), T(alter_table), T(dml), T(queries), T(time_travel), T(shows), T(settings), T(sessions),
+        T(create_mv), T(other_mv), T(create_table), T(alter_table), T(dml), T(queries), T(loops), T(time_travel), T(shows), T(settings), T(sessions),
         T(hostile), T(syntax_errors), T(limits), T(names_types), T(walks), T(definitions), T(client_queries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
