@@ -102,7 +102,7 @@ class Broker:
         }
         self.properties = self.folder / "server.properties"
         self.properties.write_text("".join(f"{k}={v}\n" for k, v in properties.items()))
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        cluster = "A" + base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")[1:]      # a dash in front would be an option
         self.java("kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self.properties), wait=True)
         self.process = None
         self.start()
