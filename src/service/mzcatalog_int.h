@@ -107,6 +107,7 @@ Status mzf_index_columns(MzFill *f);
 Status mzf_dependencies(MzFill *f);
 Status mzf_global_ids(MzFill *f);
 Status mzf_refresh_strategies(MzFill *f);
+Status mzf_refreshes(MzFill *f);
 Status mzf_retention(MzFill *f);
 /* mzcatalog_types.c */
 Status mzf_types(MzFill *f);

@@ -311,41 +311,54 @@ Status mzf_global_ids(MzFill *f)
     return OK;
 }
 
-static void strategy(MzFill *f, const Object *o, const LiveOption *x)
+/* detail.refresh (live_options.c); none: with each commit. */
+static void strategy(MzFill *f, const Object *o, const Json *one)
 {
-    static const struct { const char *text, *type; } TYPES[] = { { "ON COMMIT", "on-commit" }, { "EVERY", "every" }, { "AT", "at" }, { "AT CREATION", "at" } };
-    const char *type = "on-commit";
+    int64_t every = json_get_int(one, "every-ms", 0);
 
-    for (size_t i = 0; x && i < COUNT_OF(TYPES); i++)
-        if (str_eq(x->text, str_c(TYPES[i].text)))
-            type = TYPES[i].type;
     mz_ident(f, o->id);
-    mz_str(f, str_c(type));
-    mz_null(f);
-    mz_null(f);
-    mz_null(f);
+    mz_str(f, !one ? S("on-commit") : every ? S("every") : S("at"));
+    mz_interval(f, every ? every : -1);
+    mz_time(f, every ? json_get_int(one, "aligned-ms", 0) : -1);
+    mz_time(f, one && !every ? json_get_int(one, "at-ms", 0) : -1);
     mz_end(f);
 }
 
 Status mzf_refresh_strategies(MzFill *f)
 {
     for vec_each(Object, o, &f->w->objects) {
-        const Stmt *s = o->kind == OBJ_MVIEW ? mz_statement(f, o) : NULL;
-        size_t n = 0;
+        const Json *list = json_get(o->detail, "refresh");
         if (o->kind != OBJ_MVIEW)
             continue;
-        for (size_t i = 0; s && s->live && i < s->live->with.n; i++)
-            if (str_eq(s->live->with.p[i].name, S("REFRESH"))) {
-                strategy(f, o, &s->live->with.p[i]);
-                n++;
-            }
-        if (!n)
+        for (size_t i = 0; list && i < json_len(list); i++)
+            strategy(f, o, json_at(list, i));
+        if (!list)
             strategy(f, o, NULL);
     }
     return OK;
 }
 
-/* Logs are kept for those that read them and no longer: what RETAIN HISTORY asked for is told, else the strategy of one second. */
+Status mzf_refreshes(MzFill *f)
+{
+    for vec_each(Object, o, &f->w->objects) {
+        if (o->kind != OBJ_MVIEW || !json_get(o->detail, "refresh"))
+            continue;
+        int64_t last = live_refreshed(f->r->svc, f->a, o->id), following = live_next_refresh(o, f->now_ms);
+        mz_ident(f, o->id);
+        if (last)
+            mz_u64(f, (uint64_t)last);
+        else
+            mz_null(f);
+        if (following < INT64_MAX)
+            mz_u64(f, (uint64_t)following);
+        else
+            mz_null(f);
+        mz_end(f);
+    }
+    return OK;
+}
+
+/* What RETAIN HISTORY asked for, else Materialize's own second. */
 Status mzf_retention(MzFill *f)
 {
     for vec_each(Object, o, &f->w->objects) {
@@ -353,7 +366,7 @@ Status mzf_retention(MzFill *f)
             continue;
         mz_ident(f, o->id);
         mz_str(f, S("FOR"));
-        mz_json(f, S("1000"));
+        mz_json(f, str_fmt(f->a, "%lld", (long long)json_get_int(o->detail, "retain-ms", 1000)));
         mz_end(f);
     }
     return OK;

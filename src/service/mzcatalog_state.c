@@ -36,6 +36,13 @@ static MzFrontier of_source(Service *s, const Object *o)
     return (MzFrontier){ .write = r.frontier ? r.frontier : live_frontier(s), .known = 1, .sealed = r.sealed, .hydrated = r.snapshot_done };
 }
 
+/* One that is refreshed at its times is as it will be until the next of them. */
+static MzFrontier of_timed(const Object *o)
+{
+    int64_t following = live_next_refresh(o, clock_ms());
+    return (MzFrontier){ .write = following, .known = 1, .sealed = following == INT64_MAX, .hydrated = 1 };
+}
+
 MzFrontier mz_frontier(Service *s, const Object *o)
 {
     if (o->kind == OBJ_SINK)
@@ -46,6 +53,8 @@ MzFrontier mz_frontier(Service *s, const Object *o)
         return (MzFrontier){ .write = mz_lag_last(s->mz_lag, o->id), .known = 1 };
     if (o->kind == OBJ_SOURCE)
         return of_source(s, o);
+    if (o->kind == OBJ_MVIEW && json_get(o->detail, "refresh"))
+        return of_timed(o);
     return (MzFrontier){ .write = live_frontier(s), .known = 1, .hydrated = 1 };
 }
 

@@ -96,7 +96,7 @@ const MzRelation mz_relations[] = {
       "'sink')" },
     { "mz_internal", "mz_materialization_lag", "object_id:s local_lag:v global_lag:v slowest_local_input_id:s slowest_global_input_id:s", .fill = mzf_materialization_lag },
     { "mz_internal", "mz_materialized_view_refresh_strategies", "materialized_view_id:s type:s interval:v aligned_to:t at:t", .fill = mzf_refresh_strategies },
-    { "mz_internal", "mz_materialized_view_refreshes", "materialized_view_id:s last_completed_refresh:m next_refresh:m", .fill = NULL },
+    { "mz_internal", "mz_materialized_view_refreshes", "materialized_view_id:s last_completed_refresh:m next_refresh:m", .fill = mzf_refreshes },
     { "mz_internal", "mz_mysql_source_tables", "id:s schema_name:s table_name:s", .fill = NULL },
     { "mz_internal", "mz_network_policies", "id:s name:s owner_id:s privileges:A oid:o", .fill = NULL },
     { "mz_internal", "mz_network_policy_rules", "name:s policy_id:s action:s address:s direction:s", .fill = NULL },

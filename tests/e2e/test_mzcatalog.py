@@ -87,6 +87,18 @@ def test_lag_stands_where_nothing_runs(server):
         db.execute("DROP CLUSTER asleep CASCADE")
 
 
+def test_views_by_the_clock(db):
+    db.execute("CREATE MATERIALIZED VIEW daily WITH (REFRESH = EVERY '1 day' ALIGNED TO '2026-01-01', REFRESH = AT CREATION) AS SELECT count(*) AS n FROM t")
+    (strategies,) = (rows(db, "SELECT s.type, s.interval FROM mz_internal.mz_materialized_view_refresh_strategies s JOIN mz_objects o ON o.id = s.materialized_view_id "
+                              "WHERE o.name = 'daily' ORDER BY 1 DESC"),)
+    assert strategies[0] == ("every", datetime.timedelta(days=1)) and {s[0] for s in strategies} <= {"every", "at"}
+    ((last, following),) = rows(db, "SELECT last_completed_refresh::numeric, next_refresh::numeric FROM mz_internal.mz_materialized_view_refreshes r "
+                                    "JOIN mz_objects o ON o.id = r.materialized_view_id WHERE o.name = 'daily'")
+    assert abs(int(last) - time.time() * 1000) < 60_000 and int(following) % 86_400_000 == 0 and following > last
+    assert rows(db, "SELECT l.lag FROM mz_internal.mz_wallclock_global_lag l JOIN mz_objects o ON o.id = l.object_id WHERE o.name = 'daily'") == [(datetime.timedelta(0),)]
+    db.execute("DROP MATERIALIZED VIEW daily")
+
+
 # ---- every relation ----------------------------------------------------------------------------------------------------------------
 
 
