@@ -18,7 +18,78 @@ int has_now(const Expr *e)
     return any;
 }
 
+typedef struct Inputs { const Node *join; uint64_t seen; } Inputs;
+
+static void see_input(void *ctx, const Expr *col)
+{
+    Inputs *x = ctx;
+    size_t at = (size_t)col->col;
+    for (size_t i = 0; i < x->join->in.n; i++) {
+        if (at < node_ncols(x->join->in.p[i])) {
+            x->seen |= (uint64_t)1 << i;
+            return;
+        }
+        at -= node_ncols(x->join->in.p[i]);
+    }
+}
+
+/* The only input of a join that a condition names; SIZE_MAX: several. */
+static size_t only_input(const Node *join, const Expr *pred)
+{
+    Inputs x = { join, 0 };
+    if (join->in.n > 63)
+        return SIZE_MAX;
+    expr_visit_columns(pred, see_input, &x);
+    for (size_t i = 0; i < join->in.n; i++)
+        if (x.seen == (uint64_t)1 << i)
+            return i;
+    return SIZE_MAX;
+}
+
+static Status plain_temporal(Compiler *c, Node *in, const ExprVec *preds, Node **ret, Error *err);
+
+/* The same join with its input i behind a temporal filter: each second that input alone is looked at. */
+static Status temporal_input(Compiler *c, const Node *join, size_t i, Expr *pred, Node **ret, Error *err)
+{
+    Expr *below = NULL;
+    ExprVec one = {0};
+    Node *in = NULL, *n = NULL;
+    TRY(node_to_inputs(c, join, pred, &below, err));
+    vec_push(c->a, &one, below);
+    TRY(plain_temporal(c, join->in.p[i], &one, &in, err));
+    TRY(node_new(c, NODE_JOIN, &n, err));
+    for (size_t k = 0; k < join->in.n; k++)
+        node_add_input(c, n, k == i ? in : join->in.p[k]);
+    for (size_t k = 0; k < node_ncols(join); k++)
+        node_add_column(c, n, *node_type(join, k), node_nullable(join, k), join->fuzzy[k]);
+    for vec_each(Expr *, p, &join->preds)
+        vec_push(c->a, &n->preds, *p);
+    *ret = n;
+    return node_reseat(c, join->in.p[i], in, &n->preds, err);
+}
+
 Status node_temporal(Compiler *c, Node *in, const ExprVec *preds, Node **ret, Error *err)
+{
+    ExprVec left = *preds, rest = {0};
+    for (size_t k = 0; in->kind == NODE_JOIN && k < left.n; k++) {
+        Node *join = NULL;
+        size_t i = only_input(in, left.p[k]);
+        if (i == SIZE_MAX) {
+            vec_push(c->a, &rest, left.p[k]);
+            continue;
+        }
+        TRY(temporal_input(c, in, i, left.p[k], &join, err));
+        TRY(node_reseat(c, in, join, &left, err));
+        TRY(node_reseat(c, in, join, &rest, err));
+        in = join;
+    }
+    if (in->kind != NODE_JOIN)
+        rest = left;
+    *ret = in;
+    return rest.n ? plain_temporal(c, in, &rest, ret, err) : OK;
+}
+
+static Status plain_temporal(Compiler *c, Node *in, const ExprVec *preds, Node **ret, Error *err)
 {
     Node *n = NULL;
     for vec_each(Expr *, p, preds)

@@ -282,6 +282,8 @@ class Generator:
         self.labels.add("temporal filter")
         cond = self.r.choice(("mz_now() < x.ts", "mz_now() >= x.ts", "mz_now() BETWEEN x.ts AND x.ts + interval '8 years'", "mz_now() <= x.ts + interval '1 day' AND mz_now() > timestamp '2000-01-01'"))
         if self.chance(0.4):
+            f += self.r.choice(("", " JOIN u y ON y.g = x.g", " JOIN u y ON y.g = x.g JOIN w z ON z.a = y.y", " LEFT JOIN u y ON y.g = x.g"))
+        if self.chance(0.4):
             return f"SELECT x.g AS o0, count(*) AS n FROM {f} WHERE {cond} GROUP BY x.g"
         return f"SELECT x.id, {self.expr(s)} AS o1 FROM {f} WHERE {cond} AND {self.pred(s)}"
 
