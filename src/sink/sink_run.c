@@ -48,19 +48,21 @@ bool sink_ended(Sink *s, int64_t ms)
     return done;
 }
 
-bool sink_wait(Sink *s, int64_t ms)
+/* false: something else is wanted. */
+static bool wait_while(Sink *s, Want want, int64_t ms)
 {
     struct timespec until = in_ms(ms);
+    int rc = 0;
 
     pthread_mutex_lock(&s->lock);
-    int rc = 0;
-    Want was = s->want;
-    while (s->want == was && rc == 0)
+    while (s->want == want && rc == 0)
         rc = pthread_cond_timedwait(&s->changed, &s->lock, &until);
-    bool run = s->want == WANT_RUN;
+    bool still = s->want == want;
     pthread_mutex_unlock(&s->lock);
-    return run;
+    return still;
 }
+
+bool sink_wait(Sink *s, int64_t ms) { return wait_while(s, WANT_RUN, ms); }
 
 static Want want_of(Sink *s)
 {
@@ -288,15 +290,13 @@ static void stalled(Sink *s, const Error *err)
     sink_status(s, status, text, str_c(err->hint));
 }
 
-/* Waits for what changes `want`, or for ms; the log's limit holds meanwhile. */
-static void rest(Sink *s, int64_t ms)
+/* For ms, while nothing else is wanted; the log's limit holds meanwhile. */
+static void rest(Sink *s, Want want, int64_t ms)
 {
     Error err;
 
     for (int64_t left = ms; left > 0; left -= LOOK_MS) {
-        Want was = want_of(s);
-        (void)!sink_wait(s, min_i64(left, LOOK_MS));
-        if (want_of(s) != was)
+        if (!wait_while(s, want, min_i64(left, LOOK_MS)))
             return;
         if (!s->fatal && s->conn && s->note_arena && watch_limit(s, &err) == E_LIMIT)
             stalled(s, &err);
@@ -310,7 +310,7 @@ static void take_pause(Sink *s)
     (void)!recall(s, &ignored);                       /* what it needs to watch the log's limit */
     sink_status(s, "paused", (Str){0}, S("The cluster of the sink has no replica."));
     while (want_of(s) == WANT_PAUSE)
-        rest(s, RETRY_MAX_MS);
+        rest(s, WANT_PAUSE, RETRY_MAX_MS);
 }
 
 void *sink_thread(void *arg)
@@ -332,7 +332,7 @@ void *sink_thread(void *arg)
         stalled(s, &err);
         pause = snapshots != s->report.snapshots || !pause ? first : min_i64(pause * 2, RETRY_MAX_MS);
         do
-            rest(s, s->fatal ? RETRY_MAX_MS : pause);
+            rest(s, WANT_RUN, s->fatal ? RETRY_MAX_MS : pause);
         while (s->fatal && want_of(s) == WANT_RUN);
     }
     pthread_mutex_lock(&s->lock);

@@ -2,7 +2,7 @@
 """Exactly once, from outside: one firn writes into another's catalog through a proxy that spoils things, is killed at any moment, and is written to all the time.
 
 Every state that the relation has ever had is known.  Whenever a table is looked at, it must be one of them, and never an older one than at the last look; when the
-writer rests, it must be the newest.  FIRN_EXACTLY_ROUNDS: how many rounds the long test has (100)."""
+writer rests, it must be the newest.  The sinks keep their tables in shape meanwhile, every few seconds.  FIRN_EXACTLY_ROUNDS: how many rounds the long test has (100)."""
 import os
 import pathlib
 import random
@@ -134,9 +134,10 @@ class World:
                      "CREATE TABLE t (k int, v int, s text)",
                      "CREATE MATERIALIZED VIEW m AS SELECT k % 7 AS g, count(*) AS n, sum(v) AS total FROM t GROUP BY k % 7"):
             c.execute(text)
+        keep = ", PROPERTIES = ('sink.maintenance=on', 'sink.maintenance.interval-ms=4000', 'sink.rewrite.min-files=6', 'sink.rewrite.delete-files=6', 'sink.expire.max-age-ms=20000', 'sink.expire.min-snapshots=5')"
         for name, relation, mode, more in (("upserted", "t", "KEY (k) NOT ENFORCED MODE UPSERT", ""), ("placed", "t", "KEY (k) NOT ENFORCED MODE UPSERT", ", DELETES = 'positions'"),
                                            ("appended", "t", "MODE APPEND", ""), ("groups", "m", "KEY (g) MODE UPSERT", "")):
-            c.execute(f"CREATE SINK {name}_sink FROM {relation} INTO ICEBERG CATALOG CONNECTION catalog (NAMESPACE '{NS}', TABLE '{name}') {mode} WITH (COMMIT INTERVAL '1s'{more})")
+            c.execute(f"CREATE SINK {name}_sink FROM {relation} INTO ICEBERG CATALOG CONNECTION catalog (NAMESPACE '{NS}', TABLE '{name}') {mode} WITH (COMMIT INTERVAL '1s'{more}{keep})")
         c.close()
 
     def rule(self, method, path, n):

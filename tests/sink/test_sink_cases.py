@@ -229,7 +229,7 @@ def test_metrics(c):
     text = until(lambda: next((x for x in [urllib.request.urlopen(f"{c.server.manage}/metrics").read().decode()] if f'mz_sink_iceberg_snapshots_committed{{sink_id="{id_}"}} 2' in x), None))
     for name, value in (("data_files_written", 2), ("delete_files_written", 1), ("commit_conflicts", 0), ("stashed_rows", 0)):
         assert f'mz_sink_iceberg_{name}{{sink_id="{id_}"}} {value}' in text
-    staged, committed = c.q(f"SELECT messages_staged, messages_committed FROM mz_internal.mz_sink_statistics WHERE id = '{id_}'")[0]
+    staged, committed = map(int, c.q(f"SELECT messages_staged, messages_committed FROM mz_internal.mz_sink_statistics WHERE id = '{id_}'")[0])
     assert staged == committed == 3
 
 
