@@ -33,15 +33,19 @@ typedef struct PgStream {
     struct { PgStreamTable *p; size_t n, cap; } tables;
 } PgStream;
 
-/* source_postgres.c */
-NODISCARD Status pg_open_batch(PgStream *s, Error *err);
-NODISCARD Status pg_commit(PgStream *s, Error *err);                          /* rows and note */
-void pg_fresh_message(PgStream *s);
+/* pg_apply.c */
+NODISCARD Status pg_apply(PgStream *s, const PgMessage *m, Error *err);
+bool pg_has_pending(const PgStream *s);                                        /* rows, or a note, that are not durable yet */
 /* A row of plain cells, in the order of the output's columns. One that cannot be read is counted and left out. */
 NODISCARD Status pg_put_row(PgStream *s, const PgStreamTable *t, const PgTuple *cells, int weight, Error *err);
 void pg_break(PgStream *s, PgStreamTable *t, Str why);
 /* Compares the tables with what they were. */
 NODISCARD Status pg_check_tables(PgStream *s, const Pg *p, Error *err);
+
+/* source_postgres.c */
+NODISCARD Status pg_open_batch(PgStream *s, Error *err);
+NODISCARD Status pg_commit(PgStream *s, Error *err);                          /* rows and note */
+void pg_fresh_message(PgStream *s);
 
 /* pg_snapshot.c: the rows of every table that has none yet, and the note, in one tick. */
 NODISCARD Status pg_snapshot(PgStream *s, Error *err);

@@ -288,18 +288,19 @@ def exactly_once(pg, up, firn, changes, kills, restarts):
     q(firn, "CREATE MATERIALIZED VIEW total AS SELECT count(*) AS n, sum(bal) AS bal FROM acc")
     marks = sorted([(changes * (i + 1) // (kills + 1), "kill") for i in range(kills)] + [(changes * (2 * i + 1) // (2 * restarts + 1), "restart") for i in range(restarts)])
     for at, what in marks:
-        while churn.made < at and churn.is_alive():
-            time.sleep(0.02)
+        here = q(firn, "SELECT max(lsn) FROM s_progress")
+        while (churn.made < at or q(firn, "SELECT max(lsn) FROM s_progress") == here) and churn.is_alive():      # a kill before anything came shows nothing
+            time.sleep(0.05)
         if what == "kill":
             firn.kill()
             firn.start()
         else:
             pg.restart(random.Random(at).choice(["immediate", "fast"]))
-    churn.join(900)
+    churn.join(1800)
     assert not churn.is_alive() and churn.made >= changes
     with pg.connect() as c:
         for table, sql in SUMS.items():
-            wait(firn, sql, [tuple(int(x) if isinstance(x, decimal.Decimal) else x for x in row) for row in c.execute(sql).fetchall()], 300)
+            wait(firn, sql, [tuple(int(x) if isinstance(x, decimal.Decimal) else x for x in row) for row in c.execute(sql).fetchall()], 900)
         want = c.execute("SELECT count(*), sum(bal) FROM acc").fetchone()
         wait(firn, "SELECT n, bal FROM total", [(want[0], want[1])])
         rows = c.execute("SELECT md5(string_agg(id || ',' || bal || ',' || md5(t), ';' ORDER BY id)) FROM acc").fetchone()[0]
