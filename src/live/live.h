@@ -99,6 +99,9 @@ int64_t live_now(Live *l);                                                      
 typedef struct LiveWatch LiveWatch;
 typedef struct LiveChange { int64_t t; const Value *cells; int64_t weight; } LiveChange;      /* cells: one a visible column; valid until the next call */
 NODISCARD Status live_watch(Live *l, int64_t id, DuckConn *conn, DuckResult **snapshot, LiveWatch **ret, Error *err);
+/* From a time that has passed: the snapshot is as of then, *past has what changed since, in order of time (__t, __w, the columns); NULL: nothing did.
+ * E_INVALID "Timestamp (t) is not valid for all inputs: …" when that is not known any more. */
+NODISCARD Status live_watch_from(Live *l, int64_t id, int64_t as_of, DuckConn *conn, DuckResult **snapshot, DuckResult **past, LiveWatch **ret, Error *err);
 int64_t live_watch_start(const LiveWatch *w);
 /* The next change, or *has 0 after wait_ms without one: then *progress says up to which time (exclusive) all were given.
  * E_LIMIT: the reader was too slow, more than the limit of changes wait; E_NOT_FOUND: the relation was dropped. */

@@ -120,19 +120,37 @@ void watch_forget(Live *l, int64_t id)
         }
 }
 
+/* past NULL: from now on. */
+typedef struct WatchFrom { int64_t as_of; DuckResult **past; } WatchFrom;
+
 /* ---- for readers ------------------------------------------------------------------------------------------------------------------ */
 
+/* What changed between a time that has passed and now: all of it is read before the snapshot streams on the same connection. */
+static Status read_past(Live *l, Arena *a, int64_t id, int64_t as_of, DuckConn *conn, DuckResult **past, Error *err)
+{
+    const Relation *r = live_find(l, id);
+
+    if (!past || as_of >= r->changed)
+        return OK;
+    return duck_query_held(conn, str_fmt(a, "SELECT __t, __w, " STR_FMT " FROM " STR_FMT " WHERE __t > %lld ORDER BY __t", STR_ARG(live_columns_sql(a, &r->cols, "")), STR_ARG(live_log_table(a, id)),
+                                         (long long)as_of), past, err);
+}
+
 /* As the leader: no tick comes between the snapshot and the registration. The stream keeps the state it began with. */
-static Status begin(Live *l, LiveWatch *w, DuckConn *conn, DuckResult **snapshot, Error *err)
+static Status begin(Live *l, LiveWatch *w, const WatchFrom *f, DuckConn *conn, DuckResult **snapshot, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     Str sql;
 
-    TRY(live_relation_sql(l, a, w->id, &sql, err));
+    if (f->past) {
+        TRY(live_state_sql(l, a, w->id, f->as_of, &sql, err));
+        TRY(read_past(l, a, w->id, f->as_of, conn, f->past, err));
+    } else
+        TRY(live_relation_sql(l, a, w->id, &sql, err));
     if (snapshot)
         TRY(duck_query(conn, str_fmt(a, "SELECT * FROM " STR_FMT " q", STR_ARG(sql)), snapshot, err));
     pthread_mutex_lock(&l->lock);
-    w->start = l->now;
+    w->start = f->past ? min_i64(f->as_of, l->now) : l->now;
     w->progress = l->now + 1;
     w->next = l->watches;
     l->watches = w;
@@ -140,7 +158,7 @@ static Status begin(Live *l, LiveWatch *w, DuckConn *conn, DuckResult **snapshot
     return OK;
 }
 
-Status live_watch(Live *l, int64_t id, DuckConn *conn, DuckResult **snapshot, LiveWatch **ret, Error *err)
+static Status watch(Live *l, int64_t id, const WatchFrom *f, DuckConn *conn, DuckResult **snapshot, LiveWatch **ret, Error *err)
 {
     LiveWatch *w = calloc(1, sizeof *w);
 
@@ -150,7 +168,7 @@ Status live_watch(Live *l, int64_t id, DuckConn *conn, DuckResult **snapshot, Li
     w->id = id;
     pthread_cond_init(&w->heard, NULL);
     live_lead(l);
-    Status s = begin(l, w, conn, snapshot, err);
+    Status s = begin(l, w, f, conn, snapshot, err);
     live_unlead(l);
     if (s == OK) {
         *ret = w;
@@ -159,6 +177,18 @@ Status live_watch(Live *l, int64_t id, DuckConn *conn, DuckResult **snapshot, Li
     pthread_cond_destroy(&w->heard);
     free(w);
     return s;
+}
+
+Status live_watch(Live *l, int64_t id, DuckConn *conn, DuckResult **snapshot, LiveWatch **ret, Error *err)
+{
+    WatchFrom now = {0};
+    return watch(l, id, &now, conn, snapshot, ret, err);
+}
+
+Status live_watch_from(Live *l, int64_t id, int64_t as_of, DuckConn *conn, DuckResult **snapshot, DuckResult **past, LiveWatch **ret, Error *err)
+{
+    WatchFrom f = { as_of, past };
+    return watch(l, id, &f, conn, snapshot, ret, err);
 }
 
 int64_t live_advance(Live *l)

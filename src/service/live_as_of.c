@@ -44,7 +44,7 @@ Status live_time_of(Run *r, const Expr *given, const char *what, int64_t *ret, E
     return has ? OK : FAIL(err, E_INVALID, "%s must not be NULL", what);
 }
 
-static Status wait_for(Run *r, int64_t t, Error *err)
+Status live_wait_for(Run *r, int64_t t, Error *err)
 {
     int64_t deadline = clock_mono_us() + WAIT_MAX_MS * (int64_t)1000;
 
@@ -67,7 +67,7 @@ static Status choose(Run *r, int64_t *t, Error *err)
     TRY(live_time_of(r, as->timestamp, "AS OF", t, err));
     for (size_t i = 0; as->branch.n && i < r->live_used.n; i++)
         *t = max_i64(*t, live_oldest(r->svc->live, r->live_used.p[i]));
-    return wait_for(r, *t, err);
+    return live_wait_for(r, *t, err);
 }
 
 Status live_as_of_begin(Run *r, Error *err)

@@ -172,6 +172,7 @@ NODISCARD Status live_apply_replacement(Run *r, Object *o, Error *err);
 
 /* live_as_of.c: a statement's AS OF, after it is bound and before it is printed; the caller calls run_live_end once its query has begun. */
 NODISCARD Status live_as_of_begin(Run *r, Error *err);
+NODISCARD Status live_wait_for(Run *r, int64_t t, Error *err);                           /* until no tick will have a time up to t */
 NODISCARD Status live_time_of(Run *r, const Expr *given, const char *what, int64_t *ret, Error *err);
 
 /* live_option.c: values of options. E_INVALID "invalid <OPTION> option value: …" */

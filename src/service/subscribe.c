@@ -157,23 +157,32 @@ static Status order_of(Run *r, Subscribe *s, const RowColumns *cols, Error *err)
     return OK;
 }
 
-/* No history is kept: AS OF may name a time that has come just now, or AT LEAST an earlier one. */
+/* A time to come is waited for; one that has passed must be known of the relation. AT LEAST: the earliest one that is. */
+static Status as_of(Run *r, Subscribe *s, int64_t t, Error *err)
+{
+    int64_t now = live_now(s->live), oldest = live_oldest(s->live, s->id);
+
+    if (r->st->as_of.branch.n)
+        t = max_i64(t, oldest);
+    if (t > now)
+        TRY(live_wait_for(r, t, err));
+    s->as_of = t > now && live_oldest(s->live, s->id) > t ? INT64_MAX : t;             /* it changed as the time came: then it begins with that */
+    return OK;
+}
+
 static Status times_of(Run *r, Subscribe *s, Error *err)
 {
-    int64_t as_of;
+    int64_t t;
 
-    s->up_to = INT64_MAX;
+    s->up_to = s->as_of = INT64_MAX;
     if (r->st->where)
         TRY(live_time_of(r, r->st->where, "UP TO", &s->up_to, err));
     if (!r->st->as_of.has)
         return OK;
-    TRY(live_time_of(r, r->st->as_of.timestamp, "AS OF", &as_of, err));
-    if (s->up_to < as_of)
-        return FAIL(err, E_INVALID, "subscription lower bound (`AS OF`) is greater than its upper bound (`UP TO`): %lld > %lld", (long long)as_of, (long long)s->up_to);
-    int64_t now = live_now(s->live);
-    if (as_of < now && !r->st->as_of.branch.n)
-        return FAIL(err, E_INVALID, "Timestamp (%lld) is not valid for all inputs: the relation keeps no history before %lld", (long long)as_of, (long long)now);
-    return OK;
+    TRY(live_time_of(r, r->st->as_of.timestamp, "AS OF", &t, err));
+    if (s->up_to < t)
+        return FAIL(err, E_INVALID, "subscription lower bound (`AS OF`) is greater than its upper bound (`UP TO`): %lld > %lld", (long long)t, (long long)s->up_to);
+    return as_of(r, s, t, err);
 }
 
 /* ---- columns of the answer -------------------------------------------------------------------------------------------------------- */
@@ -227,7 +236,10 @@ static Status begin(Run *r, Subscribe *s, Rows *rows, Error *err)
     TRY(order_of(r, s, &cols, err));
     TRY(times_of(r, s, err));
     answer_columns(rows, s, &cols);
-    TRY(live_watch(s->live, s->id, r->c, s->with_snapshot ? &s->snapshot : NULL, &s->watch, err));
+    if (s->as_of == INT64_MAX)
+        TRY(live_watch(s->live, s->id, r->c, s->with_snapshot ? &s->snapshot : NULL, &s->watch, err));
+    else
+        TRY(live_watch_from(s->live, s->id, s->as_of, r->c, s->with_snapshot ? &s->snapshot : NULL, &s->past, &s->watch, err));
     s->start = live_watch_start(s->watch);
     s->phase = s->up_to <= s->start ? SUB_DONE : SUB_FIRST;
     return OK;
@@ -254,6 +266,7 @@ void subscribe_end(Subscribe *s)
         return;
     mz_subscription_end(s->svc, s->ticket);
     duck_result_free(s->snapshot);
+    duck_result_free(s->past);
     if (s->watch)
         live_watch_end(s->watch);
     if (s->view)
@@ -326,7 +339,56 @@ static Status snapshot_batch(Subscribe *s, Error *err)
     }
     duck_result_free(s->snapshot);
     s->snapshot = NULL;
-    s->phase = SUB_CHANGES;
+    s->phase = s->past ? SUB_PAST : SUB_CHANGES;
+    return OK;
+}
+
+static Status next_past(Subscribe *s, Error *err)
+{
+    if (!s->past || s->past_at < s->past_rows)
+        return OK;
+    s->past_at = 0;
+    TRY(duck_next(s->past, &s->past_rows, err));
+    if (!s->past_rows) {
+        duck_result_free(s->past);
+        s->past = NULL;
+    }
+    return OK;
+}
+
+static int64_t past_time(Subscribe *s) { return duck_value(s->batch, s->past, 0, s->past_at).integer; }
+
+static SubChange past_change(Subscribe *s)
+{
+    SubChange c = { .cells = arena_array(s->batch, Value, s->ncols + 1), .weight = duck_value(s->batch, s->past, 1, s->past_at).integer };
+    for (size_t i = 0; i < s->ncols; i++) {
+        Value v = duck_value(s->batch, s->past, i + 2, s->past_at);
+        c.cells[i] = value_copy(s->batch, &v, &s->types[i]);
+    }
+    s->past_at++;
+    return c;
+}
+
+/* What changed after AS OF and before the watch began: a timestamp at a time. */
+static Status past_batch(Subscribe *s, Error *err)
+{
+    SubChanges changes = {0};
+    int64_t t = 0;
+
+    new_batch(s);
+    TRY(next_past(s, err));
+    while (s->past && (!changes.n || past_time(s) == t)) {
+        t = past_time(s);
+        SubChange c = past_change(s);
+        vec_push(s->batch, &changes, c);
+        TRY(next_past(s, err));
+    }
+    if (changes.n && t >= s->up_to)
+        s->phase = SUB_DONE;
+    else if (changes.n)
+        sub_batch(s, &changes, t);
+    else
+        s->phase = SUB_CHANGES;
     return OK;
 }
 
@@ -407,6 +469,9 @@ Status subscribe_next(Rows *rows, Arena *a UNUSED, Value *cells, int *has, Error
             break;
         case SUB_SNAPSHOT:
             TRY(snapshot_batch(s, err));
+            break;
+        case SUB_PAST:
+            TRY(past_batch(s, err));
             break;
         case SUB_CHANGES:
             TRY(change_batch(s, &progress, err));

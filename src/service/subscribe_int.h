@@ -7,7 +7,7 @@
 #include "service/live_sql.h"
 
 typedef enum { ENV_NONE, ENV_UPSERT, ENV_DEBEZIUM } Envelope;
-typedef enum { SUB_FIRST, SUB_SNAPSHOT, SUB_CHANGES, SUB_DONE } SubPhase;
+typedef enum { SUB_FIRST, SUB_SNAPSHOT, SUB_PAST, SUB_CHANGES, SUB_DONE } SubPhase;
 
 /* A change with cells of its own; what comes out of a batch are output rows. */
 typedef struct SubChange { Value *cells; int64_t weight; } SubChange;
@@ -18,6 +18,9 @@ typedef struct Subscribe {
     int64_t id, view;                 /* what is watched; the view made for it, 0: none */
     LiveWatch *watch;
     DuckResult *snapshot;
+    DuckResult *past;                 /* changes between AS OF and now, NULL: none any more */
+    size_t past_rows, past_at;
+    int64_t as_of;                    /* INT64_MAX: now */
     size_t snap_rows, snap_at;
     int snap_done;
     SubPhase phase;

@@ -351,6 +351,22 @@ def test_as_of(server, db):
     assert rows(db, f"SELECT * FROM hist_mv AS OF {first}") == [("x", 2)]
     assert rows(db, f"SELECT count(*) FROM hist h JOIN hist_mv m ON m.t = h.t AS OF {first}") == [(2,)]
     assert rows(db, "SELECT * FROM hist") == [(2, "y")]
+    with server.connect("materialize") as c:
+        c.execute("BEGIN")
+        c.execute(f"DECLARE s CURSOR FOR SUBSCRIBE hist_mv AS OF {first}")
+        got = c.execute("FETCH 10 s WITH (timeout = '1s')", prepare=False).fetchall()
+        while len(got) < 3:
+            got += c.execute("FETCH 10 s WITH (timeout = '1s')", prepare=False).fetchall()
+        assert [(int(r[1]), r[2], r[3]) for r in got] == [(1, "x", 2), (1, "y", 1), (-1, "x", 2)]
+        assert int(got[0][0]) == first < int(got[1][0]) < int(got[2][0])
+        db.execute("INSERT INTO hist VALUES (3, 'y')")
+        more = []
+        while len(more) < 2:
+            more += c.execute("FETCH 10 s WITH (timeout = '1s')", prepare=False).fetchall()
+        assert sorted((int(r[1]), r[2], r[3]) for r in more) == [(-1, "y", 1), (1, "y", 2)]
+        c.execute("ROLLBACK")
+    db.execute("DELETE FROM hist WHERE a = 3")
+    refused(db, "COPY (SUBSCRIBE hist AS OF 1) TO STDOUT", "is not valid for all inputs")
     ahead = int(time.time() * 1000) + 700
     begun = time.time()
     assert rows(db, f"SELECT * FROM hist AS OF {ahead}") == [(2, "y")]
