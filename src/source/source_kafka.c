@@ -37,7 +37,7 @@ static Status discover_kafka(Arena *a, const SourceSpec *spec, SourceOutputs *re
     SourceOutput out;
     int partitions;
 
-    TRY(kafka_open(a, json_get(spec->options, "connection"), 0, &k, err));
+    TRY(kafka_open(a, json_get(spec->options, "connection"), &k, err));
     TRY(kafka_use(a, &k, json_get_str(spec->options, "topic", S("")), err));
     TRY(kafka_partitions(&k, &partitions, err));
     t.k.topic = k.topic;
@@ -53,7 +53,7 @@ static Status validate_kafka(Arena *a, const Json *connection, Error *err)
 {
     CLEANUP(kafka_closep) Kafka k = {0};
 
-    TRY(kafka_open(a, connection, 0, &k, err));
+    TRY(kafka_open(a, connection, &k, err));
     return kafka_check(&k, err);
 }
 

@@ -6,7 +6,7 @@
  * a consumer of a group cannot be closed while its topic is gone or its coordinator does not answer (librdkafka 2.0).  The group's offsets are told as an administrator does. */
 #include "source/source_kafka_int.h"
 
-enum { ASK_MS = 5000, STEP_MS = 500, AHEAD_BYTES = 64 * 1024 * 1024, AHEAD_PARTITIONS = 4 };
+enum { ASK_MS = 5000, STEP_MS = 500 };
 
 static void on_error(rd_kafka_t *rk, int code, const char *reason, void *opaque);
 static void on_log(const rd_kafka_t *rk, int level, const char *facility, const char *text);
@@ -60,21 +60,13 @@ static Status set_security(rd_kafka_conf_t *conf, Arena *a, const Json *connecti
     return OK;
 }
 
-/* What librdkafka fetches ahead is bounded by partition: here all of them share a bound. Messages larger than that still come, one by one. */
-static Status set_memory(rd_kafka_conf_t *conf, Arena *a, int partitions, Error *err)
-{
-    int64_t each = max_i64(AHEAD_BYTES / max_i64(partitions, AHEAD_PARTITIONS), 64 * 1024);
-
-    TRY(set(conf, a, "queued.max.messages.kbytes", str_fmt(a, "%lld", (long long)each / 1024), err));
-    return set(conf, a, "fetch.message.max.bytes", str_fmt(a, "%lld", (long long)min_i64(each, 1024 * 1024)), err);
-}
-
+/* What is fetched ahead lies in one queue for all partitions, and its bound is that of the whole queue. */
 static Status set_all(rd_kafka_conf_t *conf, Arena *a, const Json *connection, Error *err)
 {
     static const struct { const char *name, *value; } fixed[] = {
         { "client.id", "firn" }, { "enable.auto.commit", "false" }, { "auto.offset.reset", "error" },
         { "isolation.level", "read_committed" }, { "enable.partition.eof", "true" }, { "allow.auto.create.topics", "false" },
-        { "fetch.max.bytes", "16777216" }, { "receive.message.max.bytes", "134217728" },
+        { "queued.max.messages.kbytes", "65536" }, { "fetch.max.bytes", "16777216" }, { "receive.message.max.bytes", "134217728" },
         { "socket.keepalive.enable", "true" }, { "reconnect.backoff.max.ms", "5000" }, { "topic.metadata.refresh.interval.ms", "30000" },
     };
     Str all = brokers(a, connection);
@@ -93,14 +85,13 @@ static void conf_freep(rd_kafka_conf_t **conf)
         rd_kafka_conf_destroy(*conf);
 }
 
-Status kafka_open(Arena *a, const Json *connection, int partitions, Kafka *ret, Error *err)
+Status kafka_open(Arena *a, const Json *connection, Kafka *ret, Error *err)
 {
     CLEANUP(conf_freep) rd_kafka_conf_t *conf = rd_kafka_conf_new();
     char why[400];
 
     *ret = (Kafka){0};
     TRY(set_all(conf, a, connection, err));
-    TRY(set_memory(conf, a, partitions, err));
     rd_kafka_conf_set_opaque(conf, ret);
     rd_kafka_conf_set_error_cb(conf, on_error);
     rd_kafka_conf_set_log_cb(conf, on_log);

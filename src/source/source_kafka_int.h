@@ -65,7 +65,7 @@ KafkaPlace *kafka_place(KafkaPlaces *p, int32_t partition);               /* NUL
 
 /* queue: messages of the partitions that were started; told: answers about a group's offsets; code, error: the newest that librdkafka said; down: no broker is there. */
 typedef struct Kafka { rd_kafka_t *rk; rd_kafka_topic_t *handle; rd_kafka_queue_t *queue, *told; Str topic; char error[512]; rd_kafka_resp_err_t code; int down, telling; } Kafka;
-NODISCARD Status kafka_open(Arena *a, const Json *connection, int partitions, Kafka *ret, Error *err);      /* partitions: that will be read; 0: not known */
+NODISCARD Status kafka_open(Arena *a, const Json *connection, Kafka *ret, Error *err);
 NODISCARD Status kafka_use(Arena *a, Kafka *k, Str topic, Error *err);
 void kafka_closep(Kafka *k);
 NODISCARD Status kafka_start(Kafka *k, int32_t partition, int64_t offset, Error *err);

@@ -9,7 +9,6 @@ enum {
     GROUP_US   = 1000 * 1000,              /* the group's offsets are told at most so often */
     PROBE_US   = 2 * 1000 * 1000,          /* a cluster that went away is asked so often */
     REFRESH_US = 60 * 1000 * 1000,
-    FEW_PARTITIONS = 4,
 };
 
 /* ---- options -------------------------------------------------------------------------------------------------------------------------------------- */
@@ -82,25 +81,15 @@ static Status same_columns(const KafkaShape *s, const SourceOutput *out, Error *
     return same ? OK : FAIL(err, E_INTERNAL, "the source's columns are not those that it was made with");
 }
 
-static Status open_client(KafkaTopic *t, int partitions, Error *err)
-{
-    kafka_closep(&t->k);
-    TRY(kafka_open(t->a, json_get(t->options, "connection"), partitions, &t->k, err));
-    return kafka_use(t->a, &t->k, json_get_str(t->options, "topic", S("")), err);
-}
-
 Status kafka_topic_open(KafkaTopic *t, Str note, Error *err)
 {
-    int partitions = 0;
     const SourceOutput *out = &source_spec(t->r)->outputs->p[t->output];
 
     TRY(refresh_interval(t->options, &t->refresh_us, err));
     TRY(kafka_places_read(t->a, note, t->relation, &t->places, err));
     t->first = !t->places.n;
-    TRY(open_client(t, 0, err));
-    TRY(kafka_partitions(&t->k, &partitions, err));
-    if (partitions > FEW_PARTITIONS)
-        TRY(open_client(t, partitions, err));                  /* how much is fetched ahead goes by them */
+    TRY(kafka_open(t->a, json_get(t->options, "connection"), &t->k, err));
+    TRY(kafka_use(t->a, &t->k, json_get_str(t->options, "topic", S("")), err));
     TRY(kafka_shape(t->a, t->options, out->pinned, &t->shape, err));
     return same_columns(t->shape, out, err);
 }
