@@ -132,11 +132,43 @@ static Json *detail_of(Arena *a, Json *options)
     return d;
 }
 
-static Status finish(Run *r, Object *o, LiveStored how, Error *err)
+/* Trying it took its time: is all that it names still there? */
+static Status still_there(Run *r, const Object *o, Error *err)
 {
+    for (size_t i = 0; i < o->uses.n; i++)
+        if (!objects_known(r->svc->objects, o->uses.p[i]))
+            return live_refuse(FAIL(err, E_CONFLICT, "what connection \"" STR_FMT "\" uses was dropped meanwhile", STR_ARG(o->name)), "40001", err);
+    return OK;
+}
+
+/* The object as it is now (it may have another name) with the new options; `before` is what the statement has read. */
+static Status take_over(Run *r, Object *o, const Json *before, Error *err)
+{
+    Json *detail = o->detail;
+
+    TRY(objects_get(r->svc->objects, r->a, o->id, o, err));
+    if (!json_equal(before, o->detail))
+        return live_refuse(FAIL(err, E_CONFLICT, "connection \"" STR_FMT "\" was altered meanwhile", STR_ARG(o->name)), "40001", err);
+    o->detail = detail;
+    return OK;
+}
+
+static Status store_it(Run *r, Object *o, const Json *before, Error *err)
+{
+    if (before)
+        TRY(take_over(r, o, before, err));
     conn_uses(r->a, o);
+    TRY(still_there(r, o, err));
     TRY(conn_create_sql(r->svc, r->a, o, LIVE_TEXT_WHOLE, &o->create_sql, err));
-    return live_store(r, o, 1, how, err);
+    return live_store(r, o, 1, before ? LIVE_ALTERED : LIVE_CREATED, err);
+}
+
+static Status finish(Run *r, Object *o, const Json *before, Error *err)
+{
+    realm_ddl_begin(r->svc->realm);
+    Status s = store_it(r, o, before, err);
+    realm_ddl_end(r->svc->realm);
+    return s;
 }
 
 Status live_create_connection(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
@@ -159,7 +191,7 @@ Status live_create_connection(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *e
     o.detail = detail_of(r->a, p.options);
     if (wanted)
         TRY(validate(r, p.type, &o, err));
-    return finish(r, &o, LIVE_CREATED, err);
+    return finish(r, &o, NULL, err);
 }
 
 /* ---- ALTER ---------------------------------------------------------------------------------------------------------------------------------------------- */
@@ -242,6 +274,7 @@ static void restart_users(Run *r, const Object *o)
 static Status alter(Run *r, Object *o, Error *err)
 {
     ConnPlan p = { .r = r, .a = r->a, .type = conn_type_named(o->type), .options = json_object(r->a) };
+    const Json *before = o->detail;
     int wanted;
 
     TRY(no_contradiction(r, err));
@@ -254,7 +287,7 @@ static Status alter(Run *r, Object *o, Error *err)
     o->detail = detail_of(r->a, p.options);
     if (wanted)
         TRY(validate(r, p.type, o, err));
-    TRY(finish(r, o, LIVE_ALTERED, err));
+    TRY(finish(r, o, before, err));
     restart_users(r, o);
     return OK;
 }

@@ -502,6 +502,46 @@ def test_keys_are_renewed_before_they_end(db):
     db.execute("DROP CONNECTION renewed, renew")
 
 
+def test_what_goes_while_it_is_tried(server, db):
+    """A catalog that takes its time, and a secret, a name and a connection that change meanwhile: all or nothing."""
+    gate = threading.Event()
+
+    def answer(h, body):
+        gate.wait(20)
+        good(h, body)
+    c = Catalog(but("/v1/config", answer))
+
+    def meanwhile(text, *then):
+        gate.clear()
+        n, got = len(c.asked), []
+
+        def run():
+            with server.connect("materialize") as own:
+                try:
+                    own.execute(text)
+                    got.append("done")
+                except psycopg.Error as e:
+                    got.append(str(e))
+        t = threading.Thread(target=run)
+        t.start()
+        while len(c.asked) < n + 2:                                               # the token, then the configuration
+            time.sleep(0.02)
+        for sql in then:
+            db.execute(sql)
+        gate.set()
+        t.join(30)
+        return got[0]
+    db.execute("CREATE SECRET passing AS 'id:secret-passing'")
+    make = f"CREATE CONNECTION {{}} TO ICEBERG CATALOG (CATALOG TYPE 'rest', URL '{c.url}', CREDENTIAL SECRET {{}})"
+    assert "was dropped meanwhile" in meanwhile(make.format("m1", "passing"), "DROP SECRET passing")
+    assert "already exists" in meanwhile(make.format("m2", "cred"), "CREATE CONNECTION m2 TO KAFKA (BROKER 'x:1', SECURITY PROTOCOL PLAINTEXT) WITH (VALIDATE = false)")
+    assert meanwhile(make.format("m3", "cred"), "ALTER SECRET cred RENAME TO cred2") == "done"
+    assert "CREDENTIAL = SECRET materialize.public.cred2" in rows(db, "SHOW CREATE CONNECTION m3")[0][1]
+    db.execute("ALTER SECRET cred2 RENAME TO cred")
+    assert rows(db, "SELECT name FROM mz_connections WHERE name LIKE 'm_' ORDER BY 1") == [("m2",), ("m3",)]
+    db.execute("DROP CONNECTION m2, m3")
+
+
 def test_a_good_catalog(db):
     c = Catalog(good)
     db.execute(f"CREATE CONNECTION rest TO ICEBERG CATALOG (CATALOG TYPE 'rest', URL '{c.url}', WAREHOUSE 'wh', CREDENTIAL SECRET cred)")
