@@ -168,7 +168,6 @@ void live_clock_free(struct LiveClock *c);
 int64_t live_refreshed(Service *s, Arena *a, int64_t id);                               /* 0: never */
 NODISCARD Status live_note_refreshed(Service *s, Arena *a, int64_t id, int64_t at_ms, Error *err);
 
-NODISCARD Status live_apply_replacement(Run *r, Object *o, Error *err);
 
 /* live_as_of.c: a statement's AS OF, after it is bound and before it is printed; the caller calls run_live_end once its query has begun. */
 NODISCARD Status live_as_of_begin(Run *r, Error *err);
