@@ -71,6 +71,8 @@ static Status pg_open(void *ctx, const PgLogin *l, void **session, Error *err)
     TRY(take_role(w, a, l, &o.principal, err));
     start_settings(a, l, &settings);
     o.settings = &settings;
+    o.backend = l->id;
+    o.peer = l->peer;
     TRY(session_open(w->svc, &o, &ss, err));
     *session = ss;
     return OK;

@@ -34,7 +34,7 @@ void mz_audit_stop(struct MzAudit *m);
 /* mzcatalog_sessions.c: who is connected. */
 struct MzSessions *mz_sessions_new(void);
 void mz_sessions_free(struct MzSessions *s);
-void mz_session_begin(Service *s, Session *ss);
+void mz_session_begin(Service *s, Session *ss, Str peer);
 void mz_session_end(Service *s, Session *ss);
 int64_t mz_subscription_begin(Service *s, Session *ss, const int64_t *objects, size_t n);      /* a ticket for its end */
 void mz_subscription_end(Service *s, int64_t ticket);

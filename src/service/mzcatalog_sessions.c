@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 
-typedef struct Open { Session *ss; char id[40]; int32_t pid; int64_t at_ms; } Open;
+enum { INNER_SESSIONS = 1 << 30 };                           /* numbers of sessions that came by no door of PostgreSQL's */
+
+typedef struct Open { Session *ss; char id[40], peer[64]; int32_t pid; int64_t at_ms; } Open;
 typedef struct Sub { int64_t ticket, at_ms; Session *ss; int64_t *objects; size_t n; } Sub;
 struct MzSessions {
     pthread_mutex_t lock;
@@ -48,7 +50,7 @@ static void room_for_one(struct MzSessions *m)
         abort();
 }
 
-void mz_session_begin(Service *s, Session *ss)
+void mz_session_begin(Service *s, Session *ss, Str peer)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     struct MzSessions *m = s->mz_sessions;
@@ -58,9 +60,13 @@ void mz_session_begin(Service *s, Session *ss)
     if (!m)
         return;
     memcpy(o.id, id.p, min_size(id.n, sizeof o.id - 1));
+    if (peer.n)
+        memcpy(o.peer, peer.p, min_size(peer.n, sizeof o.peer - 1));
     pthread_mutex_lock(&m->lock);
     room_for_one(m);
-    o.pid = ss->backend = ++m->next;
+    if (!ss->backend)
+        ss->backend = INNER_SESSIONS + ++m->next;
+    o.pid = ss->backend;
     m->p[m->n++] = o;
     pthread_mutex_unlock(&m->lock);
 }
@@ -128,7 +134,7 @@ void mz_subscription_end(Service *s, int64_t ticket)
 /* ---- the relations ------------------------------------------------------------------------------------------------------------------ */
 
 /* What of a session never changes: copied under the lock, so it cannot end meanwhile. */
-typedef struct Seen { Str id, arn, user, application; int64_t pid, at_ms; } Seen;
+typedef struct Seen { Str id, arn, user, application, peer; int64_t pid, at_ms; } Seen;
 typedef VEC(Seen) SeenVec;
 
 static void copy(MzFill *f, SeenVec *ret)
@@ -141,7 +147,7 @@ static void copy(MzFill *f, SeenVec *ret)
     for (size_t i = 0; i < m->n; i++) {
         Session *ss = m->p[i].ss;
         Seen x = { .id = str_dup(f->a, str_c(m->p[i].id)), .arn = str_dup(f->a, ss->principal.arn), .user = str_dup(f->a, ss->principal.key_id),
-                   .application = str_dup(f->a, ss->application), .pid = m->p[i].pid, .at_ms = m->p[i].at_ms };
+                   .application = str_dup(f->a, ss->application), .peer = str_dup(f->a, str_c(m->p[i].peer)), .pid = m->p[i].pid, .at_ms = m->p[i].at_ms };
         vec_push(f->a, ret, x);
     }
     pthread_mutex_unlock(&m->lock);
@@ -156,6 +162,13 @@ static Str role_of(MzFill *f, const Seen *x)
     return S(REALM_SUPERUSER);
 }
 
+/* Without the port. */
+static Str address(Str peer)
+{
+    ptrdiff_t colon = str_rchr(peer, ':');
+    return colon > 0 ? str_sub(peer, 0, (size_t)colon) : peer;
+}
+
 Status mzf_sessions(MzFill *f)
 {
     SeenVec all = {0};
@@ -165,7 +178,7 @@ Status mzf_sessions(MzFill *f)
         mz_uuid(f, x->id);
         mz_int(f, x->pid);
         mz_str(f, role_of(f, x));
-        mz_null(f);
+        mz_opt(f, address(x->peer));
         mz_time(f, x->at_ms);
         mz_end(f);
     }

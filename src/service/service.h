@@ -81,7 +81,7 @@ bool service_manage_url(Service *s, Arena *a, int64_t wait_ms, Str *ret);
 
 typedef struct Session Session;
 /* namespace: where names without one are looked up; empty: the dialect's own (Trino sessions alone). */
-typedef struct SessionOptions { Principal principal; Dialect dialect; Str database, namespace, application; const Props *settings; } SessionOptions;
+typedef struct SessionOptions { Principal principal; Dialect dialect; Str database, namespace, application; const Props *settings; int32_t backend; Str peer; } SessionOptions;
 NODISCARD Status session_open(Service *s, const SessionOptions *o, Session **ret, Error *err);
 void session_close(Session *ss);
 void session_cancel(Session *ss);                       /* any thread */

@@ -39,7 +39,8 @@ Status session_open(Service *s, const SessionOptions *o, Session **ret, Error *e
             return st;
         }
     }
-    mz_session_begin(s, ss);
+    ss->backend = o->backend;
+    mz_session_begin(s, ss, o->peer);
     *ret = ss;
     return OK;
 }

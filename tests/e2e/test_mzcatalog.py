@@ -207,8 +207,8 @@ def test_a_view_of_the_audit_log(fresh):
 
 
 def test_sessions(server, db):
-    mine = rows(db, "SELECT s.id FROM mz_internal.mz_sessions s WHERE s.connection_id = pg_backend_pid()")
-    assert len(mine) == 1
+    ((mine, address),) = rows(db, "SELECT s.connection_id, s.client_ip FROM mz_internal.mz_sessions s WHERE s.connection_id = pg_backend_pid()")
+    assert mine == db.info.backend_pid and address == "127.0.0.1"
     before = rows(db, "SELECT count(*) FROM mz_internal.mz_sessions")[0][0]
     with server.connect("materialize"):
         assert rows(db, "SELECT count(*) FROM mz_internal.mz_sessions")[0][0] == before + 1

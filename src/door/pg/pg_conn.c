@@ -191,6 +191,7 @@ static Status sign_in(PgConn *c, int *proceed, Error *err)
         return OK;
     TRY(pg_authenticate(c, err));
     TRY(count_in(c, err));
+    c->login.id = c->id;
     TRY(h->open(h->ctx, &c->login, &session, err));
     pthread_mutex_lock(&c->door->lock);
     c->session = session;

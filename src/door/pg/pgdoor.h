@@ -40,7 +40,7 @@ struct PgCursor {
 
 typedef struct PgNotice { char severity[16]; char sqlstate[6]; char message[1024]; char detail[512]; char hint[512]; } PgNotice;
 
-typedef struct PgLogin { Str user, database, application, peer; Props options; int loopback, tls; } PgLogin;    /* options: -c key=value and start-up parameters */
+typedef struct PgLogin { Str user, database, application, peer; Props options; int loopback, tls; int32_t id; } PgLogin;    /* options: -c key=value and start-up parameters; id: what a cancel names */
 
 typedef struct PgHooks {
     void *ctx;
