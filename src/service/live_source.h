@@ -8,15 +8,19 @@
 #ifndef FIRN_LIVE_SOURCE_H
 #define FIRN_LIVE_SOURCE_H
 
+#include "remote/remote.h"
 #include "service/live_sql.h"
 #include "source/source.h"
 
 extern const LiveHooks source_hooks;                  /* OBJ_SOURCE's */
 extern const LiveHooks source_table_hooks;            /* OBJ_TABLE's: from a source, which goes on without it when it is dropped, or from a webhook */
 NODISCARD Status source_may_drop(const Object *o, Error *err);      /* E_INVALID: a subsource, which goes by ALTER SOURCE or with its source */
+int64_t source_part_of(const Object *o);              /* the source that writes into it; 0: none does */
+NODISCARD Status source_begin(Service *s, const Object *o, Error *err);       /* with the outputs that it has now; one that runs begins anew */
 bool source_owns(const Object *o);                    /* written by a source: nobody else may */
 
 struct Sources *live_sources_new(Service *s);
+NODISCARD Status source_catalog_of(void *svc, int64_t connection, RemoteCatalog **ret, Error *err);         /* SourcesOptions.catalog */
 
 /* live_source_options.c: the statement's options as the connector takes them, unresolved; secrets and connections it names are added to `uses`. */
 NODISCARD Status source_options_of(Run *r, Object *o, Json **ret, Error *err);
