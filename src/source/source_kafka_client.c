@@ -271,6 +271,29 @@ Status kafka_watermarks(Kafka *k, int32_t partition, int64_t *low, int64_t *high
     return code == RD_KAFKA_RESP_ERR_NO_ERROR ? OK : kafka_failed(k, code, "asking for a partition's offsets", err);
 }
 
+/* Of partitions first, first + 1 … at once; `which` is one of the times that stand for an end. */
+static Status ends(Kafka *k, int32_t first, size_t n, int64_t which, int64_t *ret, Error *err)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new((int)n);
+
+    for (size_t i = 0; i < n; i++)
+        rd_kafka_topic_partition_list_add(list, k->topic.p, first + (int32_t)i)->offset = which;
+    rd_kafka_resp_err_t code = rd_kafka_offsets_for_times(k->rk, list, ASK_MS);
+    for (int i = 0; i < list->cnt && !code; i++) {
+        code = list->elems[i].err;
+        ret[list->elems[i].partition - first] = list->elems[i].offset;
+    }
+    rd_kafka_topic_partition_list_destroy(list);
+    (void)!rd_kafka_poll(k->rk, 0);                       /* errors */
+    return code ? kafka_failed(k, code, "asking for the partitions' offsets", err) : OK;
+}
+
+Status kafka_ends(Kafka *k, int32_t first, size_t n, int64_t *low, int64_t *high, Error *err)
+{
+    TRY(ends(k, first, n, RD_KAFKA_OFFSET_BEGINNING, low, err));
+    return ends(k, first, n, RD_KAFKA_OFFSET_END, high, err);
+}
+
 Status kafka_offset_at(Kafka *k, int32_t partition, int64_t ms, int64_t *ret, Error *err)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);

@@ -75,6 +75,7 @@ bool kafka_tell_group(Kafka *k, Str group, const KafkaPlaces *places);
 /* E_NOT_FOUND: no such topic. */
 NODISCARD Status kafka_partitions(Kafka *k, int *ret, Error *err);
 NODISCARD Status kafka_watermarks(Kafka *k, int32_t partition, int64_t *low, int64_t *high, Error *err);
+NODISCARD Status kafka_ends(Kafka *k, int32_t first, size_t n, int64_t *low, int64_t *high, Error *err);        /* of n partitions at once */
 NODISCARD Status kafka_offset_at(Kafka *k, int32_t partition, int64_t ms, int64_t *ret, Error *err);       /* of the first message not before; the end when there is none */
 /* Any broker, and what it says to these credentials. */
 NODISCARD Status kafka_check(Kafka *k, Error *err);

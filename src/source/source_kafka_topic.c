@@ -133,21 +133,19 @@ static Status first_offset(KafkaTopic *t, int32_t partition, int64_t low, int64_
 }
 
 /* The offset to fetch from: the last message that was read, when it is still there, to see that it is the same. */
-static Status begin(KafkaTopic *t, int32_t partition, int64_t *from, int64_t *end, Error *err)
+static Status begin(KafkaTopic *t, int32_t partition, int64_t low, int64_t end, int64_t *from, Error *err)
 {
     KafkaPlace *p = kafka_place(&t->places, partition);
-    int64_t low;
 
-    TRY(kafka_watermarks(&t->k, partition, &low, end, err));
     if (!p) {
         KafkaPlace fresh = { .partition = partition, .last = -1 };
-        TRY(first_offset(t, partition, low, *end, &fresh.next, err));
+        TRY(first_offset(t, partition, low, end, &fresh.next, err));
         vec_push(t->a, &t->places, fresh);
         *from = fresh.next;
         return OK;
     }
-    if (p->next > *end)
-        return kafka_topic_made_anew(t, partition, str_fmt(t->a, "it was read to offset %lld and ends at %lld now", (long long)p->next, (long long)*end).p, err);
+    if (p->next > end)
+        return kafka_topic_made_anew(t, partition, str_fmt(t->a, "it was read to offset %lld and ends at %lld now", (long long)p->next, (long long)end).p, err);
     if (p->next < low)
         return lost(t, partition, p->next, low, err);
     p->verify = p->last >= low;
@@ -155,14 +153,25 @@ static Status begin(KafkaTopic *t, int32_t partition, int64_t *from, int64_t *en
     return OK;
 }
 
-static Status start_partition(KafkaTopic *t, int32_t partition, Error *err)
+static Status start_partition(KafkaTopic *t, int32_t partition, int64_t low, int64_t end, Error *err)
 {
-    int64_t from = 0, end = 0;
+    int64_t from = 0;
 
-    TRY(begin(t, partition, &from, &end, err));
+    TRY(begin(t, partition, low, end, &from, err));
     TRY(kafka_start(&t->k, partition, from, err));
     vec_push(t->a, &t->targets, end);
     t->behind += kafka_place(&t->places, partition)->next < end;
+    return OK;
+}
+
+static Status start_from(KafkaTopic *t, size_t first, size_t n, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    int64_t *low = arena_array(a, int64_t, n), *high = arena_array(a, int64_t, n);
+
+    TRY(kafka_ends(&t->k, (int32_t)first, n, low, high, err));
+    for (size_t i = 0; i < n && !source_stopping(t->r); i++)
+        TRY(start_partition(t, (int32_t)(first + i), low[i], high[i], err));
     return OK;
 }
 
@@ -174,8 +183,8 @@ Status kafka_topic_start(KafkaTopic *t, Error *err)
     for vec_each(KafkaPlace, p, &t->places)
         if (p->partition >= partitions)
             return kafka_topic_made_anew(t, p->partition, "it is not there any more", err);
-    while (t->targets.n < (size_t)partitions && !source_stopping(t->r))
-        TRY(start_partition(t, (int32_t)t->targets.n, err));
+    if (t->targets.n < (size_t)partitions)
+        TRY(start_from(t, t->targets.n, (size_t)partitions - t->targets.n, err));
     t->first = 0;
     t->refreshed_us = clock_mono_us();
     return OK;

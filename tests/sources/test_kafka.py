@@ -373,6 +373,16 @@ def test_start_offset_and_timestamp(world, broker, topic):
         sql(world, f"CREATE SOURCE {topic}_z FROM KAFKA CONNECTION k (TOPIC 'no.{topic}') FORMAT TEXT")
 
 
+def test_many_partitions(world, broker, topic):
+    broker.topic(topic, 100)
+    p = broker.producer()
+    for i in range(50_000):
+        p.produce(topic, b"x" * 300, partition=i % 100)
+    assert p.flush(60) == 0
+    sql(world, f"CREATE SOURCE {topic} FROM KAFKA CONNECTION k (TOPIC '{topic}') FORMAT TEXT INCLUDE PARTITION")
+    wait(world, f"SELECT count(*), count(DISTINCT partition) FROM {topic}", [(50_000, 100)], 30)
+
+
 def test_partitions_that_come_later(world, broker, topic):
     from confluent_kafka.admin import NewPartitions
     broker.topic(topic)
