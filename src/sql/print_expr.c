@@ -237,7 +237,11 @@ static void print_array(Print *p, const Expr *e)
 {
     if (e->query) {
         add(p, "ARRAY(");
+        int nested = p->nested;
+
+        p->nested = 0;                    /* the order of its rows counts: nothing is put around it */
         print_query(p, e->query);
+        p->nested = nested;
         add(p, ")");
         return;
     }

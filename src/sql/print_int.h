@@ -15,6 +15,7 @@ typedef struct Print {
     const Printer *p;
     StrBuf out;
     VEC(CteName) ctes;               /* in scope */
+    int nested;                      /* queries that are being written */
     Status status;
     Error *err;
 } Print;

@@ -155,13 +155,44 @@ static void print_body(Print *p, const Query *q)
     }
 }
 
+static int see_outer(void *ctx, Expr *e)
+{
+    *(int *)ctx |= e->kind == EX_COLUMN && e->outer > 0;
+    return 1;
+}
+
+/* The engine lets a join's values filter what is below a LIMIT, so that other rows than the first ones are taken.  What is materialized is not reached.
+ * A correlated query becomes a window, which is not concerned. */
+static int needs_barrier(const Print *p, const Query *q)
+{
+    int correlated = 0;
+
+    if (!p->nested || (!q->limit && !q->offset))
+        return 0;
+    (void)sql_walk_query((Query *)q, see_outer, &correlated);
+    return !correlated;
+}
+
+static void print_whole(Print *p, const Query *q);
+
 void print_query(Print *p, const Query *q)
+{
+    int barrier = needs_barrier(p, q);
+
+    if (p->status != OK)
+        return;
+    p->nested++;
+    add(p, barrier ? "WITH firn_m AS MATERIALIZED (" : "");
+    print_whole(p, q);
+    add(p, barrier ? ") SELECT * FROM firn_m" : "");
+    p->nested--;
+}
+
+static void print_whole(Print *p, const Query *q)
 {
     size_t scope = p->ctes.n;
     int wrap = q->body == BODY_SETOP && (q->order.n || q->limit || q->offset);
 
-    if (p->status != OK)
-        return;
     if (q->loop)
         print_loop(p, q);
     else
