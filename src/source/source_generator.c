@@ -295,14 +295,15 @@ static Status generator_run(SourceRun *r, Error *err)
 
     TRY(open_generator(&g, err));
     int64_t as_of = json_get_int(g.options, "as_of", 0), up_to = json_get_int(g.options, "up_to", INT64_MAX);
+    bool never = as_of >= up_to;                      /* what is there at first comes at AS OF, which is over before it began */
     add_clock(&g, g.offset ? g.offset - 1 : as_of);
-    if (!g.offset && up_to)
-        TRY(steps(&g, min_i64(as_of + 1, up_to), NULL, err));
+    if (!g.offset && !never)
+        TRY(steps(&g, as_of + 1, NULL, err));
     source_snapshot_done(r);
     source_status(r, "running", (Str){0}, (Str){0});
-    if (g.tick_us)
+    if (g.tick_us && !never)
         TRY(tick_on(&g, up_to, err));
-    if (g.offset >= up_to || !g.tick_us)
+    if (never || g.offset >= up_to || !g.tick_us)
         source_sealed(r);
     return OK;
 }
