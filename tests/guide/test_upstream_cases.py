@@ -188,7 +188,7 @@ def test_09_an_input_without_rows(c):
     s, t = c.sink("c9", "MODE APPEND")
     until(lambda: c.there(t) is not None and c.meta(t)["snapshots"])
     time.sleep(2)
-    assert len(c.meta(t)["snapshots"]) == 1 and [e for _, e in c.history(s) if e] == []
+    assert len(c.meta(t)["snapshots"]) == 1 and c.there(t) == [] and [e for _, e in c.history(s) if e] == []
     c.drop(s)
 
 
