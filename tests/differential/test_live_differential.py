@@ -159,6 +159,19 @@ def test_some(server):
     proven(server, explore(server, 7, 36))
 
 
+def test_found(server):
+    """The engine let a join filter below ORDER BY … LIMIT: SELECT gave a row that is not among the first ones."""
+    with server.connect("materialize") as db:
+        db.execute("CREATE TABLE found (id int, g int)")
+        db.execute("CREATE TABLE other (g int)")
+        db.execute("INSERT INTO found VALUES (1, 1), (2, 2), (3, NULL), (4, 2), (5, 2), (6, 2), (7, NULL), (8, NULL), (11, NULL), (12, 0)")
+        db.execute("INSERT INTO other VALUES (4), (0)")
+        q = "SELECT q.g, count(*) FROM (SELECT g FROM found WHERE id > 1 OR id < 3 ORDER BY g DESC NULLS LAST, id LIMIT 4) q JOIN other o ON o.g = q.g GROUP BY q.g"
+        assert db.execute(q, prepare=False).fetchall() == []
+        db.execute("DROP TABLE found")
+        db.execute("DROP TABLE other")
+
+
 @pytest.mark.long
 def test_many(server):
     proven(server, explore(server, int(os.environ.get("FIRN_DIFF_SEED", "1000")), int(os.environ.get("FIRN_DIFF_CASES_LIVE", "2000"))))
