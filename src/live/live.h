@@ -115,6 +115,10 @@ void live_watch_end(LiveWatch *w);
 NODISCARD Status live_log_begin(Live *l, int64_t id, Str reader, int64_t *from, Error *err);
 /* The engine's text of the changes with from < t <= to: __t, __w and the visible columns. E_NOT_FOUND: they are not kept. */
 NODISCARD Status live_log_sql(Live *l, Arena *a, int64_t id, int64_t from, int64_t to, Str *ret, Error *err);
+/* Everyone who asked for a log and has not ended: who is not there any more is ended by whoever knows. */
+typedef struct LiveLogReader { int64_t relation; Str reader; } LiveLogReader;
+typedef VEC(LiveLogReader) LiveLogReaders;
+void live_log_readers(Live *l, Arena *a, LiveLogReaders *ret);
 /* Time of the newest change in the log, told without the engine; INT64_MAX: not known. */
 int64_t live_log_last(Live *l, int64_t id);
 NODISCARD Status live_log_done(Live *l, int64_t id, Str reader, int64_t upto, Error *err);

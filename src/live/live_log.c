@@ -143,6 +143,15 @@ int64_t live_log_last(Live *l, int64_t id)
     return last;
 }
 
+void live_log_readers(Live *l, Arena *a, LiveLogReaders *ret)
+{
+    pthread_mutex_lock(&l->lock);
+    for (size_t i = 0; i < l->rels.n; i++)
+        for (size_t k = 0; k < l->rels.p[i]->readers.n; k++)
+            vec_push(a, ret, ((LiveLogReader){ .relation = l->rels.p[i]->id, .reader = str_dup(a, str_c(l->rels.p[i]->readers.p[k].name)) }));
+    pthread_mutex_unlock(&l->lock);
+}
+
 static int64_t least_done(const Relation *r)
 {
     int64_t least = INT64_MAX;

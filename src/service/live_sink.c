@@ -220,7 +220,11 @@ Status live_create_sink(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
     TRY(check_spec(r, &o, &l, &n, err));
     describe(r, &n, &st, &o);
     TRY(live_store(r, &o, 1, LIVE_CREATED, err));
-    return sink_restart(r->svc, &o, err);
+    Status s = sink_restart(r->svc, &o, err);
+    Error ignored;
+    if (s != OK)
+        (void)!objects_delete(r->svc->objects, &o.id, 1, &ignored);
+    return s;
 }
 
 /* ---- ALTER SINK ----------------------------------------------------------------------------------------------------------------------- */

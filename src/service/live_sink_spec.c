@@ -223,8 +223,27 @@ static Status catalog_of(void *ctx, int64_t sink, RemoteCatalog **ret, Error *er
     return connection_open_catalog_with(s, json_get_int(o.detail, "connection", 0), json_get_int(o.detail, "aws", 0), ret, err);
 }
 
+/* A crash between the name's end and the log's leaves a reader that nobody will ever be. */
+static void sweep_readers(Service *s)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    LiveLogReaders all = {0};
+    Error err;
+    int64_t id;
+    Object o;
+
+    live_log_readers(s->live, a, &all);
+    for vec_each(const LiveLogReader, r, &all) {
+        if (!str_starts(r->reader, S("sink u")) || !str_to_i64(str_from(r->reader, 6), &id) || objects_get(s->objects, a, id, &o, &err) == OK)
+            continue;
+        if (live_log_end(s->live, r->relation, r->reader, &err) != OK)
+            log_error(&err, "the change log of a dropped sink was not given up", "reader", str_z(a, r->reader), NULL);
+    }
+}
+
 struct Sinks *live_sinks_new(Service *s)
 {
+    sweep_readers(s);
     SinksOptions o = { .live = s->live, .engine = s->engine, .scratch = s->options.dir, .ctx = s, .catalog = catalog_of };
     return sinks_new(&o);
 }

@@ -294,6 +294,14 @@ static void test_narrow(void **state UNUSED)
     settle(&w);
     check(&w, "insert");
     assert_str(newest_snapshot(&w)->operation, "append");
+    LiveLogReaders readers = {0};
+    live_log_readers(w.live, w.a, &readers);
+    assert_int_equal(readers.n, 2);
+    assert_str(readers.p[1].reader, "sink u7");
+    sink_drop(w.sinks, SINK);
+    readers.n = 0;
+    live_log_readers(w.live, w.a, &readers);
+    assert_int_equal(readers.n, 1);                   /* the oracle's */
     finish(&w);
 }
 
