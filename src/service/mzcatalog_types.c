@@ -44,13 +44,19 @@ static Status built_in_types(MzFill *f)
     }
 }
 
+static Str own_category(MzFill *f, const Object *o)
+{
+    const Stmt *s = mz_statement(f, o);
+    return s && s->live && (str_eq(s->live->type, S("list")) || str_eq(s->live->type, S("map"))) ? s->live->type : S("composite");
+}
+
 Status mzf_types(MzFill *f)
 {
     for vec_each(Object, o, &f->w->objects) {
         if (o->kind != OBJ_TYPE)
             continue;
         mz_object_head(f, o);
-        mz_str(f, S("composite"));
+        mz_str(f, own_category(f, o));
         mz_str(f, o->owner);
         mz_object_acls(f, o);
         mz_object_tail(f, o);

@@ -123,6 +123,16 @@ def test_objects(db):
         rows(db, "SELECT index_position::int, on_position::int FROM mz_index_columns ORDER BY 1") == [(1, 1), (2, None)]
 
 
+def test_types(db):
+    db.execute("CREATE TYPE numbers AS LIST (ELEMENT TYPE = int4)")
+    db.execute("CREATE TYPE dictionary AS MAP (KEY TYPE = text, VALUE TYPE = int4)")
+    assert rows(db, "SELECT name, category FROM mz_types WHERE id LIKE 'u%' ORDER BY name") == [("dictionary", "map"), ("numbers", "list")]
+    assert rows(db, "SELECT e.name FROM mz_list_types l JOIN mz_types e ON e.id = l.element_id") == [("int4",)]
+    assert rows(db, "SELECT k.name, v.name FROM mz_map_types m JOIN mz_types k ON k.id = m.key_id JOIN mz_types v ON v.id = m.value_id") == [("text", "int4")]
+    assert rows(db, "SELECT category FROM mz_types WHERE name = 'timestamptz'") == [("date-time",)]
+    db.execute("DROP TYPE numbers, dictionary")
+
+
 def test_create_sql_never_tells_a_secret(db):
     for name in ("mz_connections", "mz_tables", "mz_views", "mz_materialized_views", "mz_indexes"):
         for sql, redacted in rows(db, f"SELECT create_sql, redacted_create_sql FROM {name} WHERE id LIKE 'u%'"):
