@@ -89,6 +89,8 @@ def test_databases_and_schemas(server, db):
     db.execute("DROP DATABASE shop")
     refused(db, "SELECT * FROM shop.sales.orders", "orders")
     assert notices(db, "DROP DATABASE IF EXISTS shop") == ['database "shop" does not exist, skipping']
+    refused(db, "ALTER SCHEMA nosuch RENAME TO other", "unknown schema 'nosuch'", "3F000")
+    refused(db, "DROP SCHEMA nosuch", "unknown schema 'nosuch'", "3F000")
     refused(db, "CREATE SCHEMA mz_mine", "unacceptable schema name", "42939")
     refused(db, "CREATE TABLE mz_catalog.t (a int)", "system schema", "42501")
 
