@@ -6,7 +6,7 @@
 
 /* ---- letters ---------------------------------------------------------------------------------------------------------------------- */
 
-static const char *letters_of_object(ObjKind k)
+const char *live_letters(ObjKind k)
 {
     switch (k) {
     case OBJ_TABLE: return "arwd";
@@ -158,7 +158,7 @@ static Status on_system(Run *r, Error *err)
 
 static Status on_object(Run *r, Object *o, Error *err)
 {
-    Target t = { obj_kind_name(o->kind), str_fmt(r->a, "u%lld", (long long)o->id), live_full(r->a, o), o->owner, letters_of_object(o->kind), &o->grants };
+    Target t = { obj_kind_name(o->kind), str_fmt(r->a, "u%lld", (long long)o->id), live_full(r->a, o), o->owner, live_letters(o->kind), &o->grants };
 
     TRY(live_ask_owner(r, o, err));
     TRY(change_grants(r, &t, err));

@@ -62,17 +62,6 @@ void live_use(Arena *a, Object *o, int64_t id)
     vec_push(a, &o->uses, id);
 }
 
-static const char *owner_letters(ObjKind k)
-{
-    switch (k) {
-    case OBJ_TABLE: return "arwd";
-    case OBJ_VIEW: case OBJ_MVIEW: case OBJ_SOURCE: return "r";
-    case OBJ_CONNECTION: case OBJ_SECRET: case OBJ_TYPE: return "U";
-    case OBJ_SINK: case OBJ_INDEX: case OBJ_KINDS: break;
-    }
-    return "";
-}
-
 static bool default_fits(const RealmDefault *d, const Object *o, Str database, Str schema)
 {
     bool mine = str_eq(d->role, o->owner) || str_eq(d->role, S(REALM_PUBLIC));
@@ -85,7 +74,7 @@ static bool default_fits(const RealmDefault *d, const Object *o, Str database, S
 
 static Str fitting_letters(Arena *a, const Object *o, Str letters)
 {
-    Str can = str_c(owner_letters(o->kind));
+    Str can = str_c(live_letters(o->kind));
     StrBuf b = sb_new(a);
 
     for (size_t i = 0; i < letters.n; i++)
@@ -101,8 +90,8 @@ static void default_grants(Run *r, Object *o)
     RealmDatabase d = {0};
     Error absent;
 
-    if (*owner_letters(o->kind))
-        realm_grant(r->a, &o->grants, o->owner, o->owner, str_c(owner_letters(o->kind)));
+    if (*live_letters(o->kind))
+        realm_grant(r->a, &o->grants, o->owner, o->owner, str_c(live_letters(o->kind)));
     if (realm_database(r->svc->realm, r->a, o->database, &d, &absent) != OK || realm_schema(r->svc->realm, r->a, o->database, o->schema, &s, &absent) != OK)
         return;
     realm_defaults(r->svc->realm, r->a, &all);

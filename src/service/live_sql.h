@@ -71,6 +71,7 @@ Object live_object(Run *r, ObjKind kind, const LiveName *n);
 void live_use(Arena *a, Object *o, int64_t id);                /* once each */
 /* An object that the statement names, of one of these kinds (bits 1 << OBJ_x), with a privilege on it (0: none asked).
  * E_NOT_FOUND "unknown catalog item 'x'"; E_INVALID "x is a table not a connection". */
+const char *live_letters(ObjKind k);                      /* the privileges that an object of this kind has: "arwd", "r", "U", "" */
 NODISCARD Status live_need(Run *r, const StrVec *parts, int kinds, char letter, Object *ret, Error *err);
 /* The cluster of IN CLUSTER, or the session's, in which the role may create. */
 NODISCARD Status live_need_cluster(Run *r, const StrVec *parts, RealmCluster *ret, Error *err);

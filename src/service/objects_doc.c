@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* objects_doc.c - objects as documents and back, and copied.  What earlier versions did not write is empty. */
 #include "service/objects_int.h"
+#include "service/realm_int.h"
 #include "sql/sql.h"
 
 static void set_text(Arena *a, Json *j, const char *key, Str text)
@@ -20,27 +21,6 @@ static Json *column_json(Arena *a, const ObjColumn *c)
     if (c->default_.n)
         json_set(a, j, "default", json_str(a, c->default_));
     set_text(a, j, "default-sql", c->default_sql);
-    return j;
-}
-
-static Json *grants_json(Arena *a, const ObjGrants *g)
-{
-    Json *all = json_array(a);
-    for vec_each(ObjGrant, it, g) {
-        Json *j = json_object(a);
-        json_set(a, j, "grantee", json_str(a, it->grantee));
-        json_set(a, j, "grantor", json_str(a, it->grantor));
-        json_set(a, j, "letters", json_str(a, it->letters));
-        json_push(a, all, j);
-    }
-    return all;
-}
-
-static Json *comments_json(Arena *a, const Props *p)
-{
-    Json *j = json_object(a);
-    for vec_each(KeyValue, it, p)
-        json_set_s(a, j, it->key, json_str(a, it->value));
     return j;
 }
 
@@ -71,9 +51,9 @@ Json *object_json(Arena *a, const Object *o)
     if (o->detail)
         json_set(a, j, "detail", json_copy(a, o->detail));
     if (o->grants.n)
-        json_set(a, j, "grants", grants_json(a, &o->grants));
+        json_set(a, j, "grants", realm_grants_json(a, &o->grants));
     if (o->column_comments.n)
-        json_set(a, j, "column-comments", comments_json(a, &o->column_comments));
+        json_set(a, j, "column-comments", realm_props_json(a, &o->column_comments));
     return j;
 }
 
@@ -95,15 +75,6 @@ static Status column_of(Arena *a, const Json *j, ObjColumn *ret, Error *err)
 /* Earlier versions had the account root's ARN here: nobody else could make anything. */
 static Str owner_of(Str owner) { return str_starts(owner, S("arn:")) || !owner.n ? S("u1") : owner; }
 
-static void grants_of(Arena *a, const Json *all, ObjGrants *ret)
-{
-    for (size_t i = 0; i < json_len(all); i++) {
-        const Json *j = json_at(all, i);
-        ObjGrant g = { .grantee = own(a, j, "grantee"), .grantor = own(a, j, "grantor"), .letters = own(a, j, "letters") };
-        vec_push(a, ret, g);
-    }
-}
-
 static void comments_of(Arena *a, const Json *j, const ObjColumns *cols, Props *ret)
 {
     for vec_each(ObjColumn, c, cols) {
@@ -122,7 +93,7 @@ static void more_of(Arena *a, const Json *j, Object *ret)
     ret->type = own(a, j, "type");
     ret->version = json_get_int(j, "version", 0);
     ret->detail = detail ? json_copy(a, detail) : NULL;
-    grants_of(a, json_get(j, "grants"), &ret->grants);
+    realm_grants_of(a, json_get(j, "grants"), &ret->grants);
     comments_of(a, json_get(j, "column-comments"), &ret->columns, &ret->column_comments);
 }
 

@@ -6,6 +6,8 @@
  * Invariants: (1) a run is freed by whoever took it out of the list, after its thread has ended; (2) the list's lock is never held while a thread is waited for. */
 #include "source/source_int.h"
 
+enum { INTERVAL_NUMBER_MAX = 3600000 };
+
 #include <stdlib.h>
 #include <time.h>
 
@@ -17,6 +19,23 @@ const SourceConnector *source_connector(Str type)
         if (connectors[i] && str_eq(type, str_c(connectors[i]->type)))
             return connectors[i];
     return NULL;
+}
+
+bool source_interval(Str text, int64_t *us)
+{
+    static const struct { const char *unit; int64_t us; } units[] = { { "ms", 1000 }, { "milli", 1000 }, { "s", 1000000 }, { "m", 60000000 }, { "h", INT64_C(3600000000) } };
+    size_t n = 0;
+    int64_t v;
+
+    while (n < text.n && text.p[n] >= '0' && text.p[n] <= '9')
+        n++;
+    Str unit = str_trim(str_from(text, n));
+    for (size_t i = 0; str_to_i64(str_sub(text, 0, n), &v) && v <= INTERVAL_NUMBER_MAX && i < COUNT_OF(units); i++)
+        if (str_starts(unit, str_c(units[i].unit))) {
+            *us = v * units[i].us;
+            return true;
+        }
+    return false;
 }
 
 /* ---- the thread --------------------------------------------------------------------------------------------------------- */

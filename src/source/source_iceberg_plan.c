@@ -9,27 +9,14 @@ enum { INTERVAL_US = 10 * 1000 * 1000, INTERVAL_MIN_US = 1000 * 1000, TABLES_MAX
 
 /* ---- options ------------------------------------------------------------------------------------------------------------------------------- */
 
-/* "10s", "5 minutes", "500ms". */
 Status iceberg_interval(const Json *options, int64_t *ret, Error *err)
 {
-    static const struct { const char *unit; int64_t us; } units[] = { { "ms", 1000 }, { "milli", 1000 }, { "s", 1000000 }, { "m", 60000000 }, { "h", 3600000000 } };
     Str s = str_trim(json_get_str(options, "refresh_interval", S("")));
-    size_t n = 0;
-    int64_t v;
 
     *ret = INTERVAL_US;
-    if (!s.n)
-        return OK;
-    while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
-        n++;
-    Str unit = str_trim(str_from(s, n));
-    for (size_t i = 0; str_to_i64(str_sub(s, 0, n), &v) && v <= 3600000 && i < COUNT_OF(units); i++) {
-        if (!str_starts(unit, str_c(units[i].unit)))
-            continue;
-        *ret = v * units[i].us;
-        return *ret >= INTERVAL_MIN_US ? OK : FAIL(err, E_INVALID, "REFRESH INTERVAL must be one second at least");
-    }
-    return FAIL(err, E_INVALID, "invalid REFRESH INTERVAL '" STR_FMT "': a number and a unit, as in '10s'", STR_ARG(s));
+    if (s.n && !source_interval(s, ret))
+        return FAIL(err, E_INVALID, "invalid REFRESH INTERVAL '" STR_FMT "': a number and a unit, as in '10s'", STR_ARG(s));
+    return *ret >= INTERVAL_MIN_US ? OK : FAIL(err, E_INVALID, "REFRESH INTERVAL must be one second at least");
 }
 
 typedef struct Named { Str ns, table; } Named;

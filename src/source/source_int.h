@@ -57,4 +57,7 @@ SourceRun *source_hold(Sources *s, int64_t id);
 void source_releasep(SourceRun **r);
 NODISCARD Status source_with(Sources *s, int64_t id, Status (*fn)(SourceRun *r, void *ctx, Error *err), void *ctx, Error *err);
 
+/* "10s", "5 minutes", "500ms" to microseconds; false: none of these, or more than a thousand hours. */
+bool source_interval(Str text, int64_t *us);
+
 #endif

@@ -6,6 +6,7 @@
 #include <librdkafka/rdkafka.h>
 
 #include "source/format.h"
+#include "source/source_int.h"
 
 enum {
     KAFKA_PARTITIONS_MAX = 10000,

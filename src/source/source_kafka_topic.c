@@ -9,6 +9,7 @@ enum {
     GROUP_US   = 1000 * 1000,              /* the group's offsets are told at most so often */
     PROBE_US   = 2 * 1000 * 1000,          /* a cluster that went away is asked so often */
     REFRESH_US = 60 * 1000 * 1000,
+    INTERVAL_MAX_US = INT64_C(3600) * 1000 * 1000,
 };
 
 /* ---- options -------------------------------------------------------------------------------------------------------------------------------------- */
@@ -16,23 +17,10 @@ enum {
 /* "30s", "5 minutes", "500ms". */
 static Status refresh_interval(const Json *options, int64_t *ret, Error *err)
 {
-    static const struct { const char *unit; int64_t us; } units[] = { { "ms", 1000 }, { "milli", 1000 }, { "s", 1000000 }, { "m", 60000000 }, { "h", 3600000000 } };
-    Str s = str_trim(json_get_str(options, "topic_metadata_refresh_interval", S(""))), unit;
-    size_t n = 0;
-    int64_t v;
+    Str s = str_trim(json_get_str(options, "topic_metadata_refresh_interval", S("")));
 
     *ret = REFRESH_US;
-    if (!s.n)
-        return OK;
-    while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
-        n++;
-    unit = str_trim(str_from(s, n));
-    for (size_t i = 0; str_to_i64(str_sub(s, 0, n), &v) && v <= 3600000 && i < COUNT_OF(units); i++)
-        if (str_starts(unit, str_c(units[i].unit))) {
-            *ret = v * units[i].us;
-            break;
-        }
-    if (!n || *ret < 1000 || *ret > 3600000000)
+    if (s.n && (!source_interval(s, ret) || *ret < 1000 || *ret > INTERVAL_MAX_US))
         return FAIL(err, E_INVALID, "invalid TOPIC METADATA REFRESH INTERVAL: cannot be greater than 1 hour or less than 1 millisecond: '" STR_FMT "'", STR_ARG(s));
     return OK;
 }

@@ -117,7 +117,7 @@ static void sink(LivePrint *p, const Stmt *s)
     pl_with(p, &l->with);
 }
 
-static void references(LivePrint *p, const LiveStmt *l)
+void pl_references(LivePrint *p, const LiveStmt *l)
 {
     for (size_t i = 0; i < l->tables.n; i++) {
         if (i)
@@ -140,7 +140,7 @@ static void for_tables(LivePrint *p, const LiveStmt *l)
     }
     if (l->tables.n) {
         pl_word(p, "FOR TABLES (");
-        references(p, l);
+        pl_references(p, l);
         sb_byte(&p->b, ')');
     }
 }

@@ -152,20 +152,6 @@ static void set_options(LivePrint *p, const LiveStmt *l)
     }
 }
 
-static void references(LivePrint *p, const LiveStmt *l)
-{
-    pl_word(p, "ADD SUBSOURCE");
-    for (size_t i = 0; i < l->tables.n; i++) {
-        if (i)
-            sb_byte(&p->b, ',');
-        pl_name(p, &l->tables.p[i].external);
-        if (l->tables.p[i].name.n) {
-            pl_word(p, "AS");
-            pl_name(p, &l->tables.p[i].name);
-        }
-    }
-}
-
 static void drop_references(LivePrint *p, const Stmt *s)
 {
     pl_word(p, "DROP SUBSOURCE");
@@ -203,7 +189,7 @@ static void action(LivePrint *p, const Stmt *s)
     case ALTER_ROTATE_KEYS: pl_word(p, "ROTATE KEYS"); break;
     case ALTER_ROLE_OPTIONS: role_options(p, &l->options); break;
     case ALTER_ROLE_SET: case ALTER_SYSTEM_SET: case ALTER_SYSTEM_RESET: setting(p, l); break;
-    case ALTER_ADD_REFERENCES: references(p, l); break;
+    case ALTER_ADD_REFERENCES: pl_word(p, "ADD SUBSOURCE"); pl_references(p, l); break;
     case ALTER_DROP_REFERENCES: drop_references(p, s); break;
     case ALTER_REFRESH_REFERENCES: pl_word(p, "REFRESH REFERENCES"); break;
     case ALTER_ADD_COLUMN: {

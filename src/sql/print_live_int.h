@@ -12,6 +12,7 @@ void pl_word(LivePrint *p, const char *words);                /* a blank before,
 void pl_upper(LivePrint *p, Str words);
 void pl_ident(LivePrint *p, Str name);                        /* no blank before */
 void pl_name(LivePrint *p, const StrVec *name);               /* with a blank before */
+void pl_references(LivePrint *p, const LiveStmt *l);          /* a AS b, c */
 void pl_names(LivePrint *p, const LiveNames *names);
 void pl_one(LivePrint *p, Str name);
 void pl_list(LivePrint *p, const StrVec *names);              /* " (a, b)" */
