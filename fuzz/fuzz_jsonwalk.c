@@ -17,5 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     if (json_sorted(a, text, &once) && (!json_sorted(a, once, &twice) || !str_eq(once, twice)))
         abort();
+    if (json_without_nulls(a, text, &once) && (!json_without_nulls(a, once, &twice) || !str_eq(once, twice)))
+        abort();
     return 0;
 }

@@ -40,6 +40,7 @@ NODISCARD Status json_parse(Arena *a, Str text, Json **ret, Error *err);
 bool json_scalar_at(Arena *a, Str text, Str path, Str *ret);
 /* Without blanks, members in order of their names, of one name the last; false: no JSON, or nested beyond 200 levels. */
 bool json_sorted(Arena *a, Str text, Str *ret);
+bool json_without_nulls(Arena *a, Str text, Str *ret);                    /* the same, and members that are null are left out, at every depth */
 
 Json *json_null(Arena *a);
 Json *json_bool(Arena *a, bool v);
@@ -165,7 +166,7 @@ bool iso8601_parse(Str s, int64_t *ms);                                   /* 202
 
 /* ---- hashes (OpenSSL) ----------------------------------------------------------------------------------- */
 
-typedef enum { HASH_MD5, HASH_SHA1, HASH_SHA256, HASH_CRC32, HASH_CRC32C, HASH_CRC64NVME, HASH_SHA512 } HashKind;
+typedef enum { HASH_MD5, HASH_SHA1, HASH_SHA256, HASH_CRC32, HASH_CRC32C, HASH_CRC64NVME, HASH_SHA512, HASH_SHA224, HASH_SHA384 } HashKind;
 typedef struct Hasher Hasher;                                             /* heap; hasher_free */
 Hasher *hasher_new(HashKind kind);
 void hasher_add(Hasher *h, Str bytes);
@@ -175,7 +176,7 @@ void hasher_freep(Hasher **h);
 Str hash_bytes(Arena *a, HashKind kind, Str bytes);                       /* raw */
 Str hash_hex(Arena *a, HashKind kind, Str bytes);
 Str hmac_sha256(Arena *a, Str key, Str bytes);                            /* raw 32 bytes */
-Str hmac_bytes(Arena *a, HashKind kind, Str key, Str bytes);              /* raw; of MD5, SHA1, SHA256, SHA512 */
+Str hmac_bytes(Arena *a, HashKind kind, Str key, Str bytes);              /* raw; of MD5 and the SHAs */
 Str pbkdf2_sha256(Arena *a, Str password, Str salt, int rounds);          /* 32 bytes */
 bool str_eq_const_time(Str x, Str y);
 uint32_t murmur3_32(Str bytes);                                           /* seed 0, Iceberg bucket transform */

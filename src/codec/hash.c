@@ -38,7 +38,9 @@ static const EVP_MD *digest(HashKind kind)
     switch (kind) {
     case HASH_MD5: return EVP_md5();
     case HASH_SHA1: return EVP_sha1();
+    case HASH_SHA224: return EVP_sha224();
     case HASH_SHA256: return EVP_sha256();
+    case HASH_SHA384: return EVP_sha384();
     case HASH_SHA512: return EVP_sha512();
     default: return NULL;
     }
@@ -154,10 +156,10 @@ Str hash_hex(Arena *a, HashKind kind, Str bytes) { return hex_encode(a, hash_byt
 
 Str hmac_bytes(Arena *a, HashKind kind, Str key, Str bytes)
 {
-    const EVP_MD *md = kind == HASH_MD5 ? EVP_md5() : kind == HASH_SHA1 ? EVP_sha1() : kind == HASH_SHA512 ? EVP_sha512() : EVP_sha256();
+    const EVP_MD *md = digest(kind);
     unsigned n = EVP_MAX_MD_SIZE;
     unsigned char *p = arena_alloc(a, n);
-    must(key.n <= INT32_MAX && HMAC(md, key.n ? key.p : "", (int)key.n, (const unsigned char *)(bytes.n ? bytes.p : ""), bytes.n, p, &n) != NULL);
+    must(md && key.n <= INT32_MAX && HMAC(md, key.n ? key.p : "", (int)key.n, (const unsigned char *)(bytes.n ? bytes.p : ""), bytes.n, p, &n) != NULL);
     return str_n((char *)p, n);
 }
 

@@ -10,7 +10,8 @@
 
 enum { NEST_MAX = 1000, SORT_NEST_MAX = 200 };
 
-typedef struct Walk { const char *p, *end; } Walk;
+typedef enum { KEEP_NULLS, DROP_NULLS } Nulls;                /* members that are null, as json_sorted leaves them */
+typedef struct Walk { const char *p, *end; Nulls nulls; } Walk;
 
 static void blank(Walk *w)
 {
@@ -204,7 +205,7 @@ static bool follow(Walk *w, Str path, Arena *a)
 /* Is the whole text one value, as far as its brackets and quotes say? */
 static bool is_one_value(Str text)
 {
-    Walk w = { text.p, text.p + text.n };
+    Walk w = { text.p, text.p + text.n, KEEP_NULLS };
     if (!skip(&w))
         return false;
     blank(&w);
@@ -213,7 +214,7 @@ static bool is_one_value(Str text)
 
 bool json_scalar_at(Arena *a, Str text, Str path, Str *ret)
 {
-    Walk w = { text.p, text.p + text.n };
+    Walk w = { text.p, text.p + text.n, KEEP_NULLS };
     StrBuf b = sb_new(a);
     Str raw;
 
@@ -266,6 +267,8 @@ static bool sorted_object(Walk *w, StrBuf *out, int depth)
     for (size_t i = 0; i < members.n; i++) {
         if (i + 1 < members.n && str_eq(members.p[i].raw, members.p[i + 1].raw))
             continue;
+        if (w->nulls == DROP_NULLS && str_eq(members.p[i].value, S("null")))
+            continue;
         sb_addc(out, first ? "\"" : ",\"");
         sb_add(out, members.p[i].raw);                              /* no format: a text may hold NUL */
         sb_addc(out, "\":");
@@ -315,9 +318,9 @@ static bool sorted(Walk *w, StrBuf *out, int depth)
     return s.n > 0;
 }
 
-bool json_sorted(Arena *a, Str text, Str *ret)
+static bool all_sorted(Arena *a, Str text, Nulls nulls, Str *ret)
 {
-    Walk w = { text.p, text.p + text.n };
+    Walk w = { text.p, text.p + text.n, nulls };
     StrBuf b = sb_new(a);
 
     if (!sorted(&w, &b, 0))
@@ -326,3 +329,6 @@ bool json_sorted(Arena *a, Str text, Str *ret)
     *ret = sb_str(&b);
     return w.p == w.end;
 }
+
+bool json_sorted(Arena *a, Str text, Str *ret) { return all_sorted(a, text, KEEP_NULLS, ret); }
+bool json_without_nulls(Arena *a, Str text, Str *ret) { return all_sorted(a, text, DROP_NULLS, ret); }

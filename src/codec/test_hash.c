@@ -8,6 +8,8 @@ static void check_values(void **state UNUSED)
         { HASH_MD5, "25f9e794323b453885f5181f1b624d0b" },
         { HASH_SHA1, "f7c3bc1d808e04732adf679965ccc34ca7ae3441" },
         { HASH_SHA256, "15e2b0d3c33891ebb0f1ef609ec419420c20e320ce94c65fbc8c3312448eb225" },
+        { HASH_SHA224, "9b3e61bf29f17c75572fae2e86e17809a4513d07c8a18152acf34521" },
+        { HASH_SHA384, "eb455d56d2c1a69de64e832011f3393d45f3fa31d6842f21af92d2fe469c499da5e3179847334a18479c8d1dedea1be3" },
         { HASH_CRC32, "cbf43926" }, { HASH_CRC32C, "e3069283" }, { HASH_CRC64NVME, "ae8b14860a799888" },
     };
     CLEANUP(arena_destroyp) Arena *a = arena_create();

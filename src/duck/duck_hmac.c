@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* duck_hmac.c - keyed hashes and comparisons for those who check what comes from outside.
  *
- *   firn_hmac_md5|sha1|sha256|sha512(data, key)   BLOB; each argument VARCHAR or BLOB
- *   firn_digest_md5|sha1|sha256|sha512(data)      BLOB
+ *   firn_hmac_md5|sha1|sha224|sha256|sha384|sha512(data, key)   BLOB; each argument VARCHAR or BLOB
+ *   firn_digest_md5|sha1|sha224|sha256|sha384|sha512(data)      BLOB
  *   firn_constant_time_eq(x, y)                   BOOLEAN, in a time that tells nothing but the lengths
  * Null in, null out. */
 #include "duck/duck_scalar.h"
@@ -62,7 +62,9 @@ static void equal_cells(duckdb_function_info info UNUSED, duckdb_data_chunk in, 
     static void digest_##name(duckdb_function_info info UNUSED, duckdb_data_chunk in, duckdb_vector out) { digest_cells(in, out, kind); }
 HASHED(md5, HASH_MD5)
 HASHED(sha1, HASH_SHA1)
+HASHED(sha224, HASH_SHA224)
 HASHED(sha256_, HASH_SHA256)
+HASHED(sha384, HASH_SHA384)
 HASHED(sha512, HASH_SHA512)
 
 #define V DUCKDB_TYPE_VARCHAR
@@ -92,11 +94,15 @@ Status duck_hmac_register(duckdb_connection con, Error *err)
 
     TRY(register_pairs(con, "firn_hmac_md5", hmac_md5, err));
     TRY(register_pairs(con, "firn_hmac_sha1", hmac_sha1, err));
+    TRY(register_pairs(con, "firn_hmac_sha224", hmac_sha224, err));
     TRY(register_pairs(con, "firn_hmac_sha256", hmac_sha256_, err));
+    TRY(register_pairs(con, "firn_hmac_sha384", hmac_sha384, err));
     TRY(register_pairs(con, "firn_hmac_sha512", hmac_sha512, err));
     TRY(register_digest(con, "firn_digest_md5", digest_md5, err));
     TRY(register_digest(con, "firn_digest_sha1", digest_sha1, err));
+    TRY(register_digest(con, "firn_digest_sha224", digest_sha224, err));
     TRY(register_digest(con, "firn_digest_sha256", digest_sha256_, err));
+    TRY(register_digest(con, "firn_digest_sha384", digest_sha384, err));
     TRY(register_digest(con, "firn_digest_sha512", digest_sha512, err));
     return scalar_register(con, equal, COUNT_OF(equal), err);
 }

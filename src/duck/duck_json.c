@@ -26,7 +26,7 @@ static void run_scalar(duckdb_function_info info UNUSED, duckdb_data_chunk in, d
     }
 }
 
-static void run_sorted(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out)
+static void rewrite_cells(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out, bool (*rewrite)(Arena *, Str, Str *))
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     ScalarArgs args = scalar_args(in);
@@ -37,13 +37,16 @@ static void run_sorted(duckdb_function_info info, duckdb_data_chunk in, duckdb_v
             continue;
         }
         Str s;
-        if (!json_sorted(a, arg(&args, 0, i), &s)) {
+        if (!rewrite(a, arg(&args, 0, i), &s)) {
             duckdb_scalar_function_set_error(info, "INVALID_FUNCTION_ARGUMENT: the text is not JSON, or nested too deeply SQLSTATE: 22023");
             return;
         }
         duckdb_vector_assign_string_element_len(out, i, s.p, s.n);
     }
 }
+
+static void run_sorted(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) { rewrite_cells(info, in, out, json_sorted); }
+static void run_without_nulls(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) { rewrite_cells(info, in, out, json_without_nulls); }
 
 static void run_hash(duckdb_data_chunk in, duckdb_vector out, HashKind kind)
 {
@@ -78,6 +81,9 @@ Status duck_json_register(duckdb_connection con, Error *err)
 
     static const ScalarSpec sorts[] = { { .name = "firn_json_sorted", .nargs = 1, .args = { DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_VARCHAR, .run = run_sorted } };
 
+    static const ScalarSpec strips[] = { { .name = "firn_json_without_nulls", .nargs = 1, .args = { DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_VARCHAR, .run = run_without_nulls } };
+
+    TRY(scalar_register(con, strips, COUNT_OF(strips), err));
     TRY(scalar_register(con, sorts, COUNT_OF(sorts), err));
     TRY(scalar_register(con, scalars, COUNT_OF(scalars), err));
     TRY(scalar_register(con, sha, COUNT_OF(sha), err));

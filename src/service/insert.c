@@ -15,6 +15,8 @@ static Status map_columns(Dml *d, const Query *q, ptrdiff_t *from, Error *err)
 
     for (size_t i = 0; i < d->columns.n; i++)
         from[i] = -1;
+    if (st->what.n)
+        return OK;                                     /* DEFAULT VALUES */
     for (size_t i = 0; st->by_name && i < q->columns.n; i++) {
         ptrdiff_t at = dml_column(d, q->columns.p[i].name);
         if (at < 0)

@@ -270,10 +270,21 @@ static bool say_postgres_cast(Error *err)
     return true;
 }
 
+/* The code at the end of a text that a template raised goes to the client in its own field. */
+static void drop_sqlstate(char *message)
+{
+    static const char mark[] = " SQLSTATE: ";
+    enum { CODE = 5 };
+    size_t n = strlen(message), tail = sizeof mark - 1 + CODE;
+
+    if (n >= tail && strncmp(message + n - tail, mark, sizeof mark - 1) == 0)
+        message[n - tail] = 0;
+}
+
 /* Spark's class and SQLSTATE around a text that our own functions raised mean nothing to a PostgreSQL client. */
 static void say_postgres(Error *err)
 {
-    char *close = err->message[0] == '[' ? strstr(err->message, "] ") : NULL, *state = strstr(err->message, " SQLSTATE: ");
+    char *close = err->message[0] == '[' ? strstr(err->message, "] ") : NULL;
 
     if (err->code == E_DIVISION) {
         say(err, E_DIVISION, "22012", "division by zero");
@@ -283,10 +294,9 @@ static void say_postgres(Error *err)
         return;
     if (err->code == E_INVALID && strcmp(err->sqlstate, "22018") == 0)
         snprintf(err->sqlstate, sizeof err->sqlstate, "22P02");
+    drop_sqlstate(err->message);
     if (!close)
         return;
-    if (state)
-        *state = 0;
     memmove(err->message, close + 2, strlen(close + 2) + 1);
 }
 

@@ -28,6 +28,7 @@ FuncWorker func_agg(Str canonical, int dialect);
 FuncWorker func_text(Str canonical, int dialect);
 FuncWorker func_number(Str canonical, int dialect);
 FuncWorker func_time(Str canonical, int dialect);
+FuncWorker func_regex(Str canonical, int dialect);
 FuncWorker func_nested(Str canonical, int dialect);
 FuncWorker func_trino(Str canonical, int dialect);
 FuncWorker func_trino_text(Str canonical, int dialect);

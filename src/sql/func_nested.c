@@ -47,6 +47,20 @@ static Status array_element(FuncArgs *c)
 
 static Status array_repeat(FuncArgs *c) { return func_with(c, "list_transform(range(CASE WHEN $2 > 16777216 THEN CAST(" TOO_LONG " AS BIGINT) ELSE greatest($2, 0) END), lambda firn_x: $1)", ty_list(c->b->a, *func_arg(c, 0))); }
 
+#define FILL_ERROR(state, text) "CAST(error('" text " SQLSTATE: " state "') AS BIGINT)"
+
+/* An array of one dimension. */
+static Status array_fill(FuncArgs *c)
+{
+    TRY(bind_coerce(c->b, &c->e->args.p[1], ty_list(c->b->a, ty(DT_INT32)), "array_fill"));
+    if (ty_unknown(func_arg(c, 0)))
+        bind_to(c->b, &c->e->args.p[0], ty(DT_STRING));
+    return func_with(c, "list_transform(range(CASE WHEN $2 IS NULL THEN " FILL_ERROR("22004", "dimension array or low bound array cannot be null")
+                     " WHEN len($2) = 0 THEN 0 WHEN len($2) > 1 THEN " FILL_ERROR("0A000", "array_fill with several dimensions is not supported")
+                     " WHEN list_extract($2, 1) IS NULL THEN " FILL_ERROR("22004", "dimension values cannot be null") " WHEN list_extract($2, 1) < 0 OR list_extract($2, 1) > 16777216 THEN "
+                     FILL_ERROR("54000", "array size exceeds the maximum allowed") " ELSE list_extract($2, 1) END), lambda firn_x: $1)", ty_list(c->b->a, *func_arg(c, 0)));
+}
+
 static Status sequence(FuncArgs *c)
 {
     Expr **both[] = { &c->e->args.p[0], &c->e->args.p[1] };
@@ -198,7 +212,7 @@ static const FuncRow rows[] = {
     { "size", FD_BOTH, size }, { "array_contains", FD_BOTH, array_element },
     { "array_position", FD_BOTH, array_element }, { "array_remove", FD_BOTH, array_element },
     { "array_append", FD_BOTH, array_element }, { "array_prepend", FD_BOTH, array_element },
-    { "array_repeat", FD_BOTH, array_repeat }, { "sequence", FD_BOTH, sequence },
+    { "array_repeat", FD_BOTH, array_repeat }, { "array_fill", FD_POSTGRES, array_fill }, { "sequence", FD_BOTH, sequence },
     { "element_at", FD_BOTH, element_at }, { "map", FD_BOTH, map_ }, { "map_keys", FD_BOTH, map_part },
     { "map_values", FD_BOTH, map_part }, { "transform", FD_BOTH, higher_order }, { "filter", FD_BOTH, higher_order },
     { "array_exists", FD_BOTH, higher_order }, { "forall", FD_BOTH, higher_order }, { "explode", FD_BOTH, explode },

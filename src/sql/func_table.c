@@ -28,6 +28,8 @@
     "ELSE CAST('0x' || substring(hex($1), CAST(" i " * 2 + 1 AS BIGINT), 2) AS INTEGER) END)"
 #define WITHOUT_MONTHS "(CASE WHEN date_part('month', CAST($1 AS INTERVAL)) <> 0 OR date_part('year', CAST($1 AS INTERVAL)) <> 0 " \
     "THEN CAST(error('timestamps cannot be binned into intervals containing months or years SQLSTATE: 0A000') AS INTERVAL) ELSE CAST($1 AS INTERVAL) END)"
+/* Timestamps of one width, which sort as their texts do: others give NULL. */
+#define MONOTONIC_ISO8601 "(CASE WHEN regexp_full_match($1, '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z') THEN try_strptime($1, '%Y-%m-%dT%H:%M:%S.%gZ') END)"
 #define JSON_TYPE "(CASE json_type($1) WHEN 'OBJECT' THEN 'object' WHEN 'ARRAY' THEN 'array' WHEN 'VARCHAR' THEN 'string' WHEN 'BOOLEAN' THEN 'boolean' WHEN 'NULL' THEN 'null' " \
     "ELSE CASE WHEN $1 IS NOT NULL THEN 'number' END END)"
 #define JSON_ELEMENTS "unnest(CASE WHEN json_type($1) = 'ARRAY' THEN CAST($1 AS JSON[]) END)"
@@ -100,10 +102,15 @@ static const FuncSpec specs[] = {
     { "encode", P_, SC, 2, 2, "Bs", "!", NULL, 0, NULL },
     { "decode", S_, SC, 2, -1, "x*", "!", NULL, 0, NULL },
     { "decode", P_, SC, 2, 2, "ss", "!", NULL, 0, NULL },
-    { "hmac", P_, SC, 3, 3, "xxs", "B", "CASE lower($3) WHEN 'md5' THEN firn_hmac_md5($1, $2) WHEN 'sha1' THEN firn_hmac_sha1($1, $2) WHEN 'sha256' THEN firn_hmac_sha256($1, $2) WHEN 'sha512' THEN firn_hmac_sha512($1, $2) ELSE error('invalid hash algorithm ''' || $3 || ''' SQLSTATE: 22023') END", 0, NULL },
-    { "digest", P_, SC, 2, 2, "xs", "B", "CASE lower($2) WHEN 'md5' THEN firn_digest_md5($1) WHEN 'sha1' THEN firn_digest_sha1($1) WHEN 'sha256' THEN firn_digest_sha256($1) WHEN 'sha512' THEN firn_digest_sha512($1) ELSE error('invalid hash algorithm ''' || $2 || ''' SQLSTATE: 22023') END", 0, NULL },
+    { "hmac", P_, SC, 3, 3, "xxs", "B", "CASE lower($3) WHEN 'md5' THEN firn_hmac_md5($1, $2) WHEN 'sha1' THEN firn_hmac_sha1($1, $2) WHEN 'sha224' THEN firn_hmac_sha224($1, $2) WHEN 'sha256' THEN firn_hmac_sha256($1, $2) WHEN 'sha384' THEN firn_hmac_sha384($1, $2) WHEN 'sha512' THEN firn_hmac_sha512($1, $2) ELSE error('invalid hash algorithm ''' || $3 || ''' SQLSTATE: 22023') END", 0, NULL },
+    { "digest", P_, SC, 2, 2, "xs", "B", "CASE lower($2) WHEN 'md5' THEN firn_digest_md5($1) WHEN 'sha1' THEN firn_digest_sha1($1) WHEN 'sha224' THEN firn_digest_sha224($1) WHEN 'sha256' THEN firn_digest_sha256($1) WHEN 'sha384' THEN firn_digest_sha384($1) WHEN 'sha512' THEN firn_digest_sha512($1) ELSE error('invalid hash algorithm ''' || $2 || ''' SQLSTATE: 22023') END", 0, NULL },
     { "constant_time_eq", P_, SC, 2, 2, "xx", "b", "firn_constant_time_eq($1, $2)", 0, NULL },
     { "md5", B_, SC, 1, 1, "x", "s", NULL, 0, NULL },
+    { "sha224", P_, SC, 1, 1, "B", "B", "firn_digest_sha224($1)", 0, NULL },
+    { "sha384", P_, SC, 1, 1, "B", "B", "firn_digest_sha384($1)", 0, NULL },
+    { "crc32", P_, SC, 1, 1, "x", "!", "firn_crc32_of($1)", 0, NULL },
+    { "kafka_murmur2", P_, SC, 1, 1, "x", "!", "firn_kafka_murmur2($1)", 0, NULL },
+    { "seahash", P_, SC, 1, 1, "x", "!", "firn_seahash($1)", 0, NULL },
     { "sha256", P_, SC, 1, 1, "B", "B", "firn_digest_sha256($1)", 0, NULL },
     { "sha512", P_, SC, 1, 1, "B", "B", "firn_digest_sha512($1)", 0, NULL },
     { "convert_from", P_, SC, 2, 2, "Bs", "s", "(CASE WHEN lower(replace($2, '-', '')) = 'utf8' THEN decode($1) ELSE error('encoding ''' || $2 || ''' is not supported SQLSTATE: 22023') END)", 0, NULL },
@@ -121,12 +128,14 @@ static const FuncSpec specs[] = {
     { "regexp", S_, SC, 2, 2, "ss", "b", "regexp_matches", 0, "regexp_like" },
     { "regexp_count", B_, SC, 2, 2, "ss", "i", "len(regexp_extract_all($1, $2))", 0, NULL },
     { "regexp_substr", B_, SC, 2, 2, "ss", "s", "(CASE WHEN regexp_matches($1, $2) THEN regexp_extract($1, $2) END)", 0, NULL },
+    { "regexp_match", P_, SC, 2, 3, "sss", "!", NULL, 0, NULL },
     { "regexp_split_to_array", P_, SC, 2, 2, "ss", "!", "string_split_regex($1, $2)", 0, NULL },
     { "overlay", B_, SC, 3, 4, "ssii", "s", "(substring($1, 1, $3 - 1) || $2 || substring($1, $3 + $4{length($2)}))", 0, NULL },
     { "find_in_set", S_, SC, 2, 2, "ss", "i", "(CASE WHEN contains($1, ',') THEN 0 ELSE coalesce(list_position(string_split($2, ','), $1), 0) END)", 0, NULL },
     { "elt", S_, SC, 2, -1, "is*", "s", "list_extract([$2*], $1)", 0, NULL },
     { "uuid", S_, SC, 0, 0, "", "s", "CAST(uuid() AS VARCHAR)", FF_VOLATILE, NULL },
     { "gen_random_uuid", P_, SC, 0, 0, "", "?", "uuid()", FF_VOLATILE, "uuid" },
+    { "uuid_generate_v5", P_, SC, 2, 2, "xs", "!", "firn_uuid_v5($1, $2)", 0, NULL },
     { "quote_ident", P_, SC, 1, 1, "s", "s", "firn_pg_quote_ident", 0, NULL },
     { "quote_literal", P_, SC, 1, 1, "s", "s", "('''' || replace($1, '''', '''''') || '''')", 0, NULL },
     { "format", P_, SC, 1, -1, "sx*", "s", "printf(replace($1, '%I', '%s'), $2*)", 0, NULL },
@@ -280,9 +289,12 @@ static const FuncSpec specs[] = {
     { "to_utc_timestamp", S_, SC, 2, 2, "Ts", "T", "timezone($2, timezone('UTC', $1))", 0, NULL },
     { "current_timezone", S_, SC, 0, 0, "", "s", "'UTC'", 0, NULL },
     { "timezone", P_, SC, 2, 2, "sx", "!", NULL, 0, NULL },
+    { "try_parse_monotonic_iso8601_timestamp", P_, SC, 1, 1, "s", "!", MONOTONIC_ISO8601, 0, NULL },
     { "age", P_, SC, 2, 2, "tt", "V", NULL, 0, NULL },
     { "date_bin", P_, SC, 3, 3, "xtt", "2", "time_bucket(" WITHOUT_MONTHS ", $2, $3)", 0, NULL },
-    { "justify_interval", P_, SC, 1, 1, "x", "1", "$1", 0, NULL },
+    { "justify_days", P_, SC, 1, 1, "V", "V", "firn_justify_days($1)", 0, NULL },
+    { "justify_hours", P_, SC, 1, 1, "V", "V", "firn_justify_hours($1)", 0, NULL },
+    { "justify_interval", P_, SC, 1, 1, "V", "V", "firn_justify_interval($1)", 0, NULL },
 
     /* ---- arrays, maps ---- */
     { "size", S_, SC, 1, 1, "x", "!", NULL, 0, NULL },
@@ -296,6 +308,7 @@ static const FuncSpec specs[] = {
     { "array_remove", B_, SC, 2, 2, "ax", "!", NULL, 0, NULL },
     { "array_append", B_, SC, 2, 2, "ax", "!", NULL, 0, NULL },
     { "array_prepend", S_, SC, 2, 2, "ax", "!", NULL, 0, NULL },
+    { "array_fill", P_, SC, 2, 2, "xa", "!", NULL, 0, NULL },
     { "list_append", P_, SC, 2, 2, "ax", "1", "list_append($1, $2)", 0, NULL },
     { "list_prepend", P_, SC, 2, 2, "xa", "2", "list_prepend($1, $2)", 0, NULL },
     { "list_cat", P_, SC, 2, 2, "aa", "1", "list_concat($1, $2)", 0, NULL },
@@ -346,6 +359,7 @@ static const FuncSpec specs[] = {
     { "json_array_length", B_, SC, 1, 1, "x", "i", "json_array_length($1)", 0, NULL },
     { "jsonb_array_length", P_, SC, 1, 1, "j", "i", "json_array_length($1)", 0, NULL },
     { "jsonb_typeof", P_, SC, 1, 1, "j", "s", JSON_TYPE, 0, NULL },
+    { "jsonb_strip_nulls", P_, SC, 1, 1, "j", "j", "CAST(firn_json_without_nulls(CAST($1 AS VARCHAR)) AS JSON)", 0, NULL },
     { "jsonb_pretty", P_, SC, 1, 1, "j", "s", "json_pretty($1)", 0, NULL },
     { "to_json", S_, SC, 1, 1, "x", "s", "CAST(to_json($1) AS VARCHAR)", 0, NULL },
     { "to_json", P_, SC, 1, 1, "x", "j", "to_json($1)", 0, NULL },

@@ -178,6 +178,31 @@ static Status schemas(FuncArgs *c)
     return string_list(c);
 }
 
+/* ---- hashes ----------------------------------------------------------------------------------------------- */
+
+enum { UINT4_MARK = 4 };                               /* as parse_type.c has it: uint4, not an oid */
+
+/* Of a text, or of bytes. */
+static Status hashed(FuncArgs *c)
+{
+    static const struct { const char *name; DataType type; } results[] = {
+        { "crc32", { .kind = DT_UINT32, .precision = UINT4_MARK } }, { "kafka_murmur2", { .kind = DT_INT32 } }, { "seahash", { .kind = DT_UINT64 } },
+    };
+    size_t i = 0;
+
+    if (func_arg(c, 0)->kind != DT_BINARY)
+        TRY(bind_coerce(c->b, &c->e->args.p[0], ty(DT_STRING), c->spec->name));
+    while (strcmp(results[i].name, c->spec->name) != 0)
+        i++;
+    return func_done(c, results[i].type);
+}
+
+static Status uuid_v5(FuncArgs *c)
+{
+    TRY(bind_coerce(c->b, &c->e->args.p[0], ty(DT_UUID), c->spec->name));
+    return func_done(c, ty(DT_UUID));
+}
+
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
 static const FuncRow rows[] = {
@@ -190,7 +215,8 @@ static const FuncRow rows[] = {
     { "current_catalog", FD_BOTH, session }, { "current_schema", FD_BOTH, session },
     { "current_schemas", FD_BOTH, schemas }, { "to_regclass", FD_BOTH, oid }, { "to_regtype", FD_BOTH, oid },
     { "to_regproc", FD_BOTH, oid }, { "to_regprocedure", FD_BOTH, oid }, { "to_regnamespace", FD_BOTH, oid },
-    { "to_regrole", FD_BOTH, oid },
+    { "to_regrole", FD_BOTH, oid }, { "crc32", FD_POSTGRES, hashed }, { "kafka_murmur2", FD_POSTGRES, hashed }, { "seahash", FD_POSTGRES, hashed },
+    { "uuid_generate_v5", FD_POSTGRES, uuid_v5 },
 };
 
 FuncWorker func_text(Str canonical, int dialect) { return func_row(rows, COUNT_OF(rows), canonical, dialect); }

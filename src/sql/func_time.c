@@ -278,6 +278,8 @@ static Status timezone_(FuncArgs *c)
     return func_with(c, "timezone($1, $2)", ty(func_arg(c, 1)->kind == DT_TIMESTAMPTZ ? DT_TIMESTAMP : DT_TIMESTAMPTZ));
 }
 
+static Status timestamp(FuncArgs *c) { return func_done(c, ty(DT_TIMESTAMP)); }
+
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
 static const FuncRow rows[] = {
@@ -288,7 +290,7 @@ static const FuncRow rows[] = {
     { "date_trunc", FD_BOTH, date_trunc }, { "to_date", FD_BOTH, to_time }, { "to_timestamp_ntz", FD_BOTH, to_time },
     { "try_to_timestamp", FD_BOTH, to_time }, { "date_format", FD_BOTH, date_format },
     { "from_unixtime", FD_BOTH, from_unixtime }, { "unix_timestamp", FD_BOTH, unix_timestamp },
-    { "timezone", FD_BOTH, timezone_ },
+    { "timezone", FD_BOTH, timezone_ }, { "try_parse_monotonic_iso8601_timestamp", FD_POSTGRES, timestamp },
 };
 
 FuncWorker func_time(Str canonical, int dialect) { return func_row(rows, COUNT_OF(rows), canonical, dialect); }

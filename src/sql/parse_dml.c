@@ -66,8 +66,13 @@ static void insert_target(Parser *p, Stmt *s)
 
 static void insert_source(Parser *p, Stmt *s)
 {
-    if (p_is2(p, K_DEFAULT, K_VALUES)) {
-        P_FAIL(p, E_UNSUPPORTED, p_pos(p), "INSERT … DEFAULT VALUES is not supported");
+    if (p_postgres(p) && !s->column_names.n && p_take2(p, K_DEFAULT, K_VALUES)) {
+        ExprVec row = {0};
+        vec_push(p->a, &row, e_null(p, p_pos(p)));
+        s->what = S("default values");
+        s->query = arena_new(p->a, Query);
+        s->query->body = BODY_VALUES;
+        vec_push(p->a, &s->query->rows, row);
         return;
     }
     p_query_as_text(p, s);

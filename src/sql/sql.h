@@ -268,7 +268,7 @@ struct Stmt {
     Expr *on;                           /* MERGE */
     VEC(MergeClause) merges;
     SelectItems returning;
-    Str what;                           /* SHOW what: "views", "tables", "namespaces", "columns", "create table", "tblproperties", "partitions", "catalogs" …;
+    Str what;                           /* SHOW what: "views", "tables", "namespaces", "columns", "create table", "tblproperties", "partitions", "catalogs" …; INSERT what: "default values" (a row of them);
                                            DESCRIBE what: "table", "materialized view", "namespace", "query"; CALL procedure in `name` */
     Str pattern;                        /* LIKE */
     AssignVec call_args;              /* CALL: column empty when positional; SET: key parts and value */

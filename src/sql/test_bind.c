@@ -425,7 +425,9 @@ static const char *arguments_of(const FuncSpec *s, Dialect d)
         { "to_date", FD_POSTGRES, "" }, { "position", FD_POSTGRES, "'b', 'abc'" }, { "position", FD_SPARK, "'b', 'abc'" }, { "regexp_replace", FD_POSTGRES, "'abc', 'b', 'x', 'g'" },
         { "concat_ws", FD_BOTH, "'-', 'a'" }, { "chr", FD_BOTH, "65" }, { "array_position", FD_BOTH, NULL }, { "isnan", FD_SPARK, "1D" }, { "substring", FD_POSTGRES, "'abc', 1, 2" },
         { "nth_value", FD_BOTH, "1, 1" }, { "sequence", FD_SPARK, "1, 3" }, { "string_to_table", FD_POSTGRES, "" }, { "pg_advisory_lock", FD_POSTGRES, "1" },
-        { "justify_interval", FD_POSTGRES, "INTERVAL '1 day'" }, { "mz_aclexplode", FD_POSTGRES, "" },
+        { "justify_interval", FD_POSTGRES, "INTERVAL '1 day'" }, { "justify_days", FD_POSTGRES, "INTERVAL '1 day'" }, { "justify_hours", FD_POSTGRES, "INTERVAL '1 day'" },
+        { "crc32", FD_POSTGRES, "'a'" }, { "kafka_murmur2", FD_POSTGRES, "'a'" }, { "seahash", FD_POSTGRES, "'a'" }, { "sha224", FD_POSTGRES, "'a'::bytea" }, { "sha384", FD_POSTGRES, "'a'::bytea" }, { "regexp_match", FD_POSTGRES, "'abc', 'b', 'i'" }, { "array_fill", FD_POSTGRES, "1, ARRAY[2]" },
+        { "uuid_generate_v5", FD_POSTGRES, "'6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'a'" }, { "mz_aclexplode", FD_POSTGRES, "" },
     };
 
     for (size_t i = 0; i < COUNT_OF(special); i++)
@@ -447,6 +449,37 @@ static Str sample_call(Arena *a, const FuncSpec *s, Dialect d)
         sb_fmt(&b, "%s%s", i ? ", " : "", sample(s->args[i < n ? i : n - 1] == '*' ? s->args[n - 2] : s->args[i < n ? i : n - 1], d));
     sb_addc(&b, s->class == FN_WINDOW ? ") OVER (ORDER BY id) FROM emp" : ")");
     return sb_str(&b);
+}
+
+/* What Materialize has beyond PostgreSQL's, and what PostgreSQL documents of the same names. */
+static void materialize_functions(void **state)
+{
+    static const Case cases[] = {
+        { PG, "SELECT justify_days('35 days'::interval), justify_hours('27 hours'::interval), justify_interval('1 mon -1 hour'::interval)", "1 month 5 days|1 day 03:00:00|29 days 23:00:00", "interval,interval,interval" },
+        { PG, "SELECT justify_days('-35 days'::interval), justify_days('1 month -5 days'::interval), justify_hours('-1 day 1 hour'::interval)", "-1 month -5 days|25 days|-23:00:00", NULL },
+        { PG, "SELECT justify_interval('-1 mon 1 hour'::interval), justify_interval('35 days 49 hours'::interval), justify_days(NULL)", "-29 days -23:00:00|1 month 7 days 01:00:00|NULL", NULL },
+        { PG, "SELECT justify_days('2147483647 months 30 days'::interval)", "!interval out of range", NULL },
+        { PG, "SELECT regexp_match('foobarbequebaz', '(bar)(beque)'), regexp_match('foobarbequebaz', 'bar.*que'), regexp_match('abc', 'x')", "[bar, beque]|[barbeque]|NULL", "text[],text[],text[]" },
+        { PG, "SELECT regexp_match('ABC', 'b'), regexp_match('ABC', '(b)', 'i'), regexp_match('ac', 'a(b)?c'), regexp_match('abc', 'a(b)?c'), regexp_match('ac', 'a(b*)c')", "NULL|[B]|[NULL]|[b]|['']", NULL },
+        { PG, "SELECT regexp_match('b', '(a)|(b)'), regexp_match('2024-01', '(?P<y>\\d+)-(?:(\\d\\d))'), regexp_match('x]y', '([]a]y)|(?i:Q)'), regexp_match(NULL, 'a')", "[NULL, b]|[2024, 01]|[']y']|NULL", NULL },
+        { PG, "SELECT regexp_match('abc', 'a(b*)?c')", "!may match an empty text", NULL }, { PG, "SELECT regexp_match('abc', 'a((b|)|c)')", "!may match an empty text", NULL },
+        { PG, "SELECT regexp_match('abc', 'a', 'g')", "!invalid regular expression flag: g", NULL },
+        { PG, "SELECT jsonb_strip_nulls('[{\"f1\":1,\"f2\":null},2,null,{\"a\":{\"b\":null,\"c\":1.50}}]'), jsonb_strip_nulls('null'), jsonb_strip_nulls(NULL)", "[{\"f1\":1},2,null,{\"a\":{\"c\":1.50}}]|null|NULL", "jsonb,jsonb,jsonb" },
+        { PG, "SELECT encode(sha224('abc'::bytea), 'hex'), encode(digest('abc', 'sha224'), 'hex') = encode(sha224('abc'::bytea), 'hex')", "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7|true", NULL },
+        { PG, "SELECT encode(sha384('abc'::bytea), 'hex')", "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7", NULL },
+        { PG, "SELECT encode(hmac('what do ya want for nothing?', 'Jefe', 'sha224'), 'hex')", "a30e01098bc6dbbf45690f3a7e9e6d0f8bbea2a39e6148008fd05e44", NULL },      /* RFC 4231 */
+        { PG, "SELECT digest('a', 'sha3')", "!invalid hash algorithm 'sha3'", NULL },
+        { PG, "SELECT crc32('123456789'), crc32('123456789'::bytea), crc32(NULL)", "3421780262|3421780262|NULL", "uint4,uint4,uint4" },
+        { PG, "SELECT kafka_murmur2('abc'), kafka_murmur2('21'), kafka_murmur2('a-little-bit-long-string'::bytea), kafka_murmur2('')", "479470107|1173551340|1161502112|275646681", "integer,integer,integer,integer" },
+        { PG, "SELECT seahash('to be or not to be'), seahash('love is a wonderful terrible thing')", "1988685042348123509|4784284276849692846", "uint8,uint8" },
+        { PG, "SELECT uuid_generate_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.example.com'), uuid_generate_v5(NULL, 'a')", "2ed6657d-e927-568b-95e1-2665a8aea6a2|NULL", "uuid,uuid" },
+        { PG, "SELECT array_fill(7, ARRAY[3]), array_fill('x', ARRAY[2]), array_fill(NULL::int, ARRAY[2]), array_fill(1, '{}')", "[7, 7, 7]|[x, x]|[NULL, NULL]|[]", "integer[],text[],integer[],integer[]" },
+        { PG, "SELECT array_fill(1, NULL)", "!dimension array or low bound array cannot be null", NULL }, { PG, "SELECT array_fill(1, ARRAY[2, 2])", "!several dimensions", NULL },
+        { PG, "SELECT try_parse_monotonic_iso8601_timestamp('2015-09-18T23:56:04.123Z'), try_parse_monotonic_iso8601_timestamp('nope'), try_parse_monotonic_iso8601_timestamp('2015-09-18 23:56:04.123Z'), "
+          "try_parse_monotonic_iso8601_timestamp('2015-02-30T23:56:04.123Z')", "2015-09-18 23:56:04.123|NULL|NULL|NULL", "timestamp without time zone,timestamp without time zone,timestamp without time zone,timestamp without time zone" },
+        { PG, "SELECT list_append(ARRAY[1], 2), list_prepend(1, ARRAY[2]), list_append(ARRAY[1], NULL), list_prepend(NULL, ARRAY['a'])", "[1, 2]|[1, 2]|[1, NULL]|[NULL, a]", NULL },
+    };
+    check(*state, cases, COUNT_OF(cases));
 }
 
 static void every_function(void **state)
@@ -479,7 +512,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queries), cmocka_unit_test(names), cmocka_unit_test(bare_columns), cmocka_unit_test(integers), cmocka_unit_test(decimals), cmocka_unit_test(casts),
-        cmocka_unit_test(strings), cmocka_unit_test(times), cmocka_unit_test(nested), cmocka_unit_test(refusals), cmocka_unit_test(parameters), cmocka_unit_test(expressions), cmocka_unit_test(every_function),
+        cmocka_unit_test(strings), cmocka_unit_test(times), cmocka_unit_test(nested), cmocka_unit_test(refusals), cmocka_unit_test(parameters), cmocka_unit_test(expressions), cmocka_unit_test(materialize_functions), cmocka_unit_test(every_function),
     };
     return cmocka_run_group_tests_name("bind", tests, set_up, tear_down);
 }

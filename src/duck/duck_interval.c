@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* duck_interval.c - firn_justify_days, firn_justify_hours, firn_justify_interval(INTERVAL): 30 days as a month, 24 hours as a day, or both,
+ * with fields of one sign, as PostgreSQL documents them.  Null in, null out; beyond 32 bits of days or months: 22008.
+ *
+ * The work is done in 64 bits, so that only the result can be out of range. */
+#include "duck/duck_scalar.h"
+
+enum { DAYS_A_MONTH = 30 };
+static const int64_t DAY_US = INT64_C(86400000000);
+
+typedef struct Span { int64_t months, days, micros; } Span;
+typedef Span (*Justify)(Span s);
+
+/* Whole units of `small` go into `large`. */
+static void carry(int64_t *large, int64_t *small, int64_t unit)
+{
+    *large += *small / unit;
+    *small %= unit;
+}
+
+/* `small`, less than a unit, gets the sign of `large`; `sign` is what is below it when it is 0. */
+static void same_sign(int64_t *large, int64_t *small, int64_t sign, int64_t unit)
+{
+    int64_t own = *small ? *small : sign;
+
+    if (*large > 0 && own < 0) {
+        *small += unit;
+        --*large;
+    } else if (*large < 0 && own > 0) {
+        *small -= unit;
+        ++*large;
+    }
+}
+
+static Span days(Span s)
+{
+    carry(&s.months, &s.days, DAYS_A_MONTH);
+    same_sign(&s.months, &s.days, 0, DAYS_A_MONTH);
+    return s;
+}
+
+static Span hours(Span s)
+{
+    carry(&s.days, &s.micros, DAY_US);
+    same_sign(&s.days, &s.micros, 0, DAY_US);
+    return s;
+}
+
+static Span both(Span s)
+{
+    carry(&s.days, &s.micros, DAY_US);
+    carry(&s.months, &s.days, DAYS_A_MONTH);
+    same_sign(&s.months, &s.days, s.micros, DAYS_A_MONTH);
+    same_sign(&s.days, &s.micros, 0, DAY_US);
+    return s;
+}
+
+static bool fits(int64_t v) { return v >= INT32_MIN && v <= INT32_MAX; }
+
+static void justify_cells(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out, Justify justify)
+{
+    ScalarArgs a = scalar_args(in);
+    const duckdb_interval *from = a.data[0];
+    duckdb_interval *to = duckdb_vector_get_data(out);
+
+    for (size_t i = 0; i < a.n; i++) {
+        if (!scalar_has(&a, 0, i)) {
+            scalar_null(out, i);
+            continue;
+        }
+        Span s = justify((Span){ from[i].months, from[i].days, from[i].micros });
+        if (!fits(s.months) || !fits(s.days)) {
+            duckdb_scalar_function_set_error(info, "interval out of range SQLSTATE: 22008");
+            return;
+        }
+        to[i] = (duckdb_interval){ .months = (int32_t)s.months, .days = (int32_t)s.days, .micros = s.micros };
+    }
+}
+
+static void run_days(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) { justify_cells(info, in, out, days); }
+static void run_hours(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) { justify_cells(info, in, out, hours); }
+static void run_both(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) { justify_cells(info, in, out, both); }
+
+Status duck_interval_register(duckdb_connection con, Error *err)
+{
+    static const ScalarSpec specs[] = {
+        { .name = "firn_justify_days", .nargs = 1, .args = { DUCKDB_TYPE_INTERVAL }, .result = DUCKDB_TYPE_INTERVAL, .run = run_days },
+        { .name = "firn_justify_hours", .nargs = 1, .args = { DUCKDB_TYPE_INTERVAL }, .result = DUCKDB_TYPE_INTERVAL, .run = run_hours },
+        { .name = "firn_justify_interval", .nargs = 1, .args = { DUCKDB_TYPE_INTERVAL }, .result = DUCKDB_TYPE_INTERVAL, .run = run_both },
+    };
+
+    for (size_t i = 0; i < COUNT_OF(specs); i++)
+        TRY(scalar_register(con, &specs[i], 1, err));
+    return OK;
+}
