@@ -36,6 +36,10 @@ struct MzSessions *mz_sessions_new(void);
 void mz_sessions_free(struct MzSessions *s);
 void mz_session_begin(Service *s, Session *ss, Str peer);
 void mz_session_end(Service *s, Session *ss);
+typedef struct MzBackend { Str id; Principal who; } MzBackend;
+bool mz_session_find(Service *s, Arena *a, int64_t pid, MzBackend *ret);                      /* the session that pg_backend_pid() gives this number */
+bool mz_session_cancel(Service *s, Str id);                                                   /* what it runs; false: it has gone */
+NODISCARD Status run_cancel_backend(Run *r, Error *err);     /* backend_cancel.c: does it, when the query is a call of pg_cancel_backend, and leaves the answer in its place */
 int64_t mz_subscription_begin(Service *s, Session *ss, const int64_t *objects, size_t n);      /* a ticket for its end */
 void mz_subscription_end(Service *s, int64_t ticket);
 

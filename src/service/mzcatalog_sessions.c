@@ -86,6 +86,35 @@ void mz_session_end(Service *s, Session *ss)
     pthread_mutex_unlock(&m->lock);
 }
 
+bool mz_session_find(Service *s, Arena *a, int64_t pid, MzBackend *ret)
+{
+    struct MzSessions *m = s->mz_sessions;
+    bool found = false;
+
+    if (!m)
+        return false;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < m->n && !found; i++)
+        if ((found = m->p[i].pid == pid))
+            *ret = (MzBackend){ str_dup(a, str_c(m->p[i].id)), principal_dup(a, &m->p[i].ss->principal) };
+    pthread_mutex_unlock(&m->lock);
+    return found;
+}
+
+/* Under the lock: a session takes itself off the list before it goes. */
+bool mz_session_cancel(Service *s, Str id)
+{
+    struct MzSessions *m = s->mz_sessions;
+    bool found = false;
+
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < m->n && !found; i++)
+        if ((found = str_eq(str_c(m->p[i].id), id)))
+            session_cancel(m->p[i].ss);
+    pthread_mutex_unlock(&m->lock);
+    return found;
+}
+
 /* ---- subscriptions ------------------------------------------------------------------------------------------------------------------ */
 
 static Sub *room_for_sub(struct MzSessions *m)

@@ -2,6 +2,7 @@
 /* query.c - SELECT, and what a statement's columns are without running it. */
 #include "service/call.h"
 #include "service/live_sql.h"
+#include "service/mzcatalog.h"
 #include "service/prune.h"
 
 static void query_columns(Rows *rows, const Query *q)
@@ -16,6 +17,7 @@ Status do_query(Run *r, Rows *rows, Error *err)
     Binder b;
     Str sql;
 
+    TRY(run_cancel_backend(r, err));
     run_binder(r, &b);
     TRY(sql_bind_query(r->a, &b, r->st->query, err));
     if (r->st->as_of.has)

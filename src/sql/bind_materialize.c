@@ -9,7 +9,7 @@ static const struct { const char *name, *called; } functions[] = {
     { "session_user", "session_user" }, { "user", "current_user" }, { "current_role", "current_role" }, { "current_catalog", "current_database" }, { "current_database", "current_database" },
     { "current_schema", "current_schema" }, { "current_schemas", "current_schemas" }, { "version", "version" }, { "mz_version", "mz_version" }, { "mz_version_num", "mz_version_num" },
     { "mz_environment_id", "mz_environment_id" }, { "mz_uptime", "mz_uptime" }, { "mz_session_id", "mz_session_id" }, { "pg_backend_pid", "pg_backend_pid" },
-    { "pg_postmaster_start_time", "pg_postmaster_start_time" }, { "current_setting", "current_setting" }, { "txid_current", "txid_current" }, { "random", "random" }, { "gen_random_uuid", "gen_random_uuid" },
+    { "pg_postmaster_start_time", "pg_postmaster_start_time" }, { "current_setting", "current_setting" }, { "txid_current", "txid_current" }, { "random", "random" }, { "gen_random_uuid", "gen_random_uuid" }, { "pg_cancel_backend", "pg_cancel_backend" },
 };
 
 typedef struct Found { const char *called; int position; } Found;

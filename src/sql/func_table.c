@@ -515,6 +515,7 @@ static const FuncSpec specs[] = {
     { "pg_client_encoding", P_, SC, 0, 0, "", "s", "'UTF8'", 0, NULL },
     { "getdatabaseencoding", P_, SC, 0, 0, "", "s", "'UTF8'", 0, NULL },
     { "pg_backend_pid", P_, SC, 0, 0, "", "i", "firn_pg_pg_backend_pid()", 0, NULL },
+    { "pg_cancel_backend", P_, SC, 1, 1, "i", "b", "CAST(error('pg_cancel_backend in this position not yet supported SQLSTATE: 0A000') AS BOOLEAN)", FF_VOLATILE, NULL },
     { "mz_version", P_, SC, 0, 0, "", "s", "'v26.34.0 (firn)'", 0, NULL },
     { "mz_version_num", P_, SC, 0, 0, "", "i", "(2603400)", 0, NULL },
     { "mz_environment_id", P_, SC, 0, 0, "", "s", "firn_pg_mz_environment_id()", 0, NULL },

@@ -426,7 +426,7 @@ static const char *arguments_of(const FuncSpec *s, Dialect d)
         { "concat_ws", FD_BOTH, "'-', 'a'" }, { "chr", FD_BOTH, "65" }, { "array_position", FD_BOTH, NULL }, { "isnan", FD_SPARK, "1D" }, { "substring", FD_POSTGRES, "'abc', 1, 2" },
         { "nth_value", FD_BOTH, "1, 1" }, { "sequence", FD_SPARK, "1, 3" }, { "string_to_table", FD_POSTGRES, "" }, { "pg_advisory_lock", FD_POSTGRES, "1" },
         { "justify_interval", FD_POSTGRES, "INTERVAL '1 day'" }, { "justify_days", FD_POSTGRES, "INTERVAL '1 day'" }, { "justify_hours", FD_POSTGRES, "INTERVAL '1 day'" },
-        { "crc32", FD_POSTGRES, "'a'" }, { "kafka_murmur2", FD_POSTGRES, "'a'" }, { "seahash", FD_POSTGRES, "'a'" }, { "sha224", FD_POSTGRES, "'a'::bytea" }, { "sha384", FD_POSTGRES, "'a'::bytea" }, { "regexp_match", FD_POSTGRES, "'abc', 'b', 'i'" }, { "array_fill", FD_POSTGRES, "1, ARRAY[2]" },
+        { "pg_cancel_backend", FD_POSTGRES, "" }, { "crc32", FD_POSTGRES, "'a'" }, { "kafka_murmur2", FD_POSTGRES, "'a'" }, { "seahash", FD_POSTGRES, "'a'" }, { "sha224", FD_POSTGRES, "'a'::bytea" }, { "sha384", FD_POSTGRES, "'a'::bytea" }, { "regexp_match", FD_POSTGRES, "'abc', 'b', 'i'" }, { "array_fill", FD_POSTGRES, "1, ARRAY[2]" },
         { "uuid_generate_v5", FD_POSTGRES, "'6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'a'" }, { "mz_aclexplode", FD_POSTGRES, "" },
     };
 

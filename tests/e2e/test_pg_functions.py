@@ -4,6 +4,8 @@ import datetime
 import decimal
 import hashlib
 import hmac
+import threading
+import time
 import uuid
 import zlib
 
@@ -145,3 +147,43 @@ def test_the_code_is_not_part_of_the_text(db):
     assert state(db, "SELECT digest('a', 'sha3')") == ("22023", "invalid hash algorithm 'sha3'")
     assert state(db, "SELECT repeat('x', 100000000)") == ("54000", "the result of the function would be too large")
     assert state(db, "SELECT 1 / 0") == ("22012", "division by zero")
+
+
+SLOW = "SELECT count(*) FROM generate_series(1, 400000) a, generate_series(1, 400000) b WHERE a + b = 7"
+
+
+def cancelled(slow, cancel):
+    """What the session that runs SLOW hears when the other one cancels it; whether that one was told true."""
+    pid = slow.execute("SELECT pg_backend_pid()").fetchone()[0]
+    heard = []
+
+    def run():
+        try:
+            slow.execute(SLOW)
+        except psycopg.Error as e:
+            heard.append(e.sqlstate)
+
+    t = threading.Thread(target=run)
+    t.start()
+    time.sleep(0.5)
+    try:
+        return cancel.execute("SELECT pg_cancel_backend(%s)", (pid,)).fetchone()[0], heard, t
+    except psycopg.Error as e:
+        return e.sqlstate, heard, t
+
+
+def test_cancel_backend(server, db):
+    with server.connect("materialize") as slow:
+        told, heard, t = cancelled(slow, db)
+        t.join(20)
+        assert told is True and heard == ["57014"]
+        assert slow.execute("SELECT 1").fetchone() == (1,)                           # the session goes on
+    cursor = db.execute("SELECT pg_cancel_backend(123456789)")
+    assert cursor.description[0].name == "pg_cancel_backend" and cursor.fetchall() == [(False,)]
+    assert one(db, "pg_cancel_backend(NULL)") is None
+
+
+def test_cancel_backend_stands_alone(db):
+    for sql in ["SELECT pg_cancel_backend(1) FROM generate_series(1, 2)", "SELECT 1 WHERE pg_cancel_backend(1)", "SELECT * FROM (SELECT pg_cancel_backend(1)) x"]:
+        assert state(db, sql) == ("0A000", "pg_cancel_backend in this position not yet supported"), sql
+    assert state(db, "CREATE MATERIALIZED VIEW cancels AS SELECT pg_cancel_backend(1)")[0] == "0A000"
