@@ -408,8 +408,7 @@ static void test_written_again(void **state)
         "{\"action\":\"set-default-spec\",\"spec-id\":-1}",
         "{\"action\":\"add-sort-order\",\"sort-order\":{\"order-id\":1,\"fields\":[{\"transform\":\"identity\",\"source-id\":30,\"direction\":\"asc\",\"null-order\":\"nulls-first\"}]}}",
         "{\"action\":\"set-default-sort-order\",\"sort-order-id\":-1}",
-        "{\"action\":\"add-snapshot\",\"snapshot\":{\"sequence-number\":2,\"snapshot-id\":18446744073709551615,\"parent-snapshot-id\":4,\"timestamp-ms\":5,\"summary\":{\"operation\":\"append\",\"k\":\"v\"},"
-        "\"manifest-list\":\"s3://w/l\",\"schema-id\":0,\"first-row-id\":7,\"added-rows\":8}}",
+        "{\"action\":\"add-snapshot\",\"snapshot\":{\"sequence-number\":2,\"snapshot-id\":18446744073709551615,\"parent-snapshot-id\":4,\"timestamp-ms\":5,\"summary\":{\"operation\":\"append\",\"k\":\"v\"},\"manifest-list\":\"s3://w/l\",\"schema-id\":0,\"first-row-id\":7,\"added-rows\":8}}",
         "{\"action\":\"set-snapshot-ref\",\"ref-name\":\"r\",\"type\":\"branch\",\"snapshot-id\":5,\"min-snapshots-to-keep\":2,\"max-snapshot-age-ms\":3,\"max-ref-age-ms\":4}",
         "{\"action\":\"remove-snapshots\",\"snapshot-ids\":[1,2]}", "{\"action\":\"remove-snapshot-ref\",\"ref-name\":\"r\"}", "{\"action\":\"set-location\",\"location\":\"s3://x\"}",
         "{\"action\":\"set-properties\",\"updates\":{\"a\":\"b\"}}", "{\"action\":\"remove-properties\",\"removals\":[\"a\"]}",
