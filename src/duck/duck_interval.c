@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* duck_interval.c - firn_justify_days, firn_justify_hours, firn_justify_interval(INTERVAL): 30 days as a month, 24 hours as a day, or both,
- * with fields of one sign, as PostgreSQL documents them.  Null in, null out; beyond 32 bits of days or months: 22008.
+ * with fields of one sign, as PostgreSQL documents them.  Beyond 32 bits of days or months: 22008.  firn_interval_text(INTERVAL): as PostgreSQL
+ * writes it, 1 year 2 mons -3 days +04:05:06.7.  Null in, null out.
  *
  * The work is done in 64 bits, so that only the result can be out of range. */
 #include "duck/duck_scalar.h"
+
+#include <stdio.h>
 
 enum { DAYS_A_MONTH = 30 };
 static const int64_t DAY_US = INT64_C(86400000000);
@@ -81,12 +84,59 @@ static void run_days(duckdb_function_info info, duckdb_data_chunk in, duckdb_vec
 static void run_hours(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) { justify_cells(info, in, out, hours); }
 static void run_both(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out) { justify_cells(info, in, out, both); }
 
+/* ---- text ----------------------------------------------------------------------------------------------------- */
+
+/* A field that is not 0, with its sign when one before it was negative. */
+static void field(StrBuf *b, int64_t n, const char *unit, int *minus)
+{
+    if (!n)
+        return;
+    sb_fmt(b, "%s%s%lld %s%s", b->n ? " " : "", *minus && n > 0 ? "+" : "", (long long)n, unit, n == 1 ? "" : "s");
+    *minus = n < 0;
+}
+
+static void clock_field(StrBuf *b, int64_t micros, int minus)
+{
+    uint64_t us = micros < 0 ? 0 - (uint64_t)micros : (uint64_t)micros, fraction = us % 1000000;
+    int digits = 6;
+
+    if (!micros && b->n)
+        return;
+    sb_fmt(b, "%s%s%02llu:%02u:%02u", b->n ? " " : "", micros < 0 ? "-" : minus ? "+" : "", (unsigned long long)(us / 3600000000u), (unsigned)(us / 60000000 % 60), (unsigned)(us / 1000000 % 60));
+    for (; fraction && fraction % 10 == 0; fraction /= 10)
+        digits--;
+    if (fraction)
+        sb_fmt(b, ".%0*llu", digits, (unsigned long long)fraction);
+}
+
+static void run_text(duckdb_function_info info UNUSED, duckdb_data_chunk in, duckdb_vector out)
+{
+    CLEANUP(arena_destroyp) Arena *arena = arena_create();
+    ScalarArgs a = scalar_args(in);
+    const duckdb_interval *from = a.data[0];
+
+    for (size_t i = 0; i < a.n; i++) {
+        if (!scalar_has(&a, 0, i)) {
+            scalar_null(out, i);
+            continue;
+        }
+        StrBuf b = sb_new(arena);
+        int minus = 0;
+        field(&b, from[i].months / 12, "year", &minus);
+        field(&b, from[i].months % 12, "mon", &minus);
+        field(&b, from[i].days, "day", &minus);
+        clock_field(&b, from[i].micros, minus);
+        duckdb_vector_assign_string_element_len(out, i, sb_str(&b).p, b.n);
+    }
+}
+
 Status duck_interval_register(duckdb_connection con, Error *err)
 {
     static const ScalarSpec specs[] = {
         { .name = "firn_justify_days", .nargs = 1, .args = { DUCKDB_TYPE_INTERVAL }, .result = DUCKDB_TYPE_INTERVAL, .run = run_days },
         { .name = "firn_justify_hours", .nargs = 1, .args = { DUCKDB_TYPE_INTERVAL }, .result = DUCKDB_TYPE_INTERVAL, .run = run_hours },
         { .name = "firn_justify_interval", .nargs = 1, .args = { DUCKDB_TYPE_INTERVAL }, .result = DUCKDB_TYPE_INTERVAL, .run = run_both },
+        { .name = "firn_interval_text", .nargs = 1, .args = { DUCKDB_TYPE_INTERVAL }, .result = DUCKDB_TYPE_VARCHAR, .run = run_text },
     };
 
     for (size_t i = 0; i < COUNT_OF(specs); i++)

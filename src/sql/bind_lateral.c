@@ -159,12 +159,39 @@ static Status json_each(Bind *b, TableRef *t)
     return OK;
 }
 
+enum { CSV_COLUMNS_MAX = 1600 };                        /* as many as a table of PostgreSQL's may have */
+
+/* csv_extract(n, text): the records as structs of column1 … columnn, spread as inline does. */
+static Status csv_extract(Bind *b, TableRef *t)
+{
+    Expr *n = t->args.n == 2 ? t->args.p[0] : NULL;
+    StrBuf pack = sb_new(b->a);
+
+    if (!n || n->kind != EX_LITERAL || !ty_is_integer(&n->type) || n->value.integer < 1 || n->value.integer > CSV_COLUMNS_MAX)
+        return fail_arg(b, t, "a constant number of columns and a text");
+    TRY(bind_coerce(b, &t->args.p[1], ty(DT_STRING), "csv_extract"));
+    size_t columns = (size_t)n->value.integer;
+    DataType row = { .kind = DT_STRUCT, .nchildren = columns, .children = arena_array(b->a, DataType, columns), .names = arena_array(b->a, Str, columns) };
+    for (size_t i = 0; i < columns; i++) {
+        row.names[i] = str_fmt(b->a, "column%zu", i + 1);
+        row.children[i] = ty(DT_STRING);
+        sb_fmt(&pack, "%scolumn%zu := firn_r[%zu]", i ? ", " : "", i + 1, i + 1);
+        add_column(b, t, row.names[i], row.children[i]);
+    }
+    Str engine = str_fmt(b->a, "list_transform(CAST(CAST(firn_csv_records($1, %zu) AS JSON) AS VARCHAR[][]), lambda firn_r: struct_pack(" STR_FMT "))", columns, STR_ARG(sb_str(&pack)));
+    Expr *records = bx_call(b->a, "csv_extract", engine.p, ty_list(b->a, row), t->args.p[1], NULL);
+    t->args.n = 0;
+    vec_push(b->a, &t->args, records);
+    t->name.p[0] = S("inline");
+    return OK;
+}
+
 typedef struct Row { const char *name; int dialects; Status (*bind)(Bind *b, TableRef *t); } Row;
 
 static const Row rows[] = {
     { "range", FD_SPARK, range }, { "unnest", FD_TRINO, unnest_trino }, { "generate_series", FD_BOTH, series }, { "unnest", FD_POSTGRES, explode }, { "explode", FD_SPARK, explode },
     { "posexplode", FD_SPARK, explode }, { "inline", FD_SPARK, inline_ }, { "stack", FD_SPARK, stack }, { "json_tuple", FD_SPARK, json_tuple },
-    { "jsonb_each", FD_POSTGRES, json_each }, { "jsonb_each_text", FD_POSTGRES, json_each }, { "json_each", FD_POSTGRES, json_each }, { "json_each_text", FD_POSTGRES, json_each },
+    { "csv_extract", FD_POSTGRES, csv_extract }, { "jsonb_each", FD_POSTGRES, json_each }, { "jsonb_each_text", FD_POSTGRES, json_each }, { "json_each", FD_POSTGRES, json_each }, { "json_each_text", FD_POSTGRES, json_each },
 };
 
 /* A scalar function of the list as a relation of one row. */

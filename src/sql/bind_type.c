@@ -193,6 +193,8 @@ Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to)
 {
     if (ty_is_real(&x->type) && to->kind == DT_STRING)
         return bx_call(b->a, "text", b->spark ? "firn_double_text" : "firn_float8_text", ty(DT_STRING), x, NULL);
+    if (x->type.kind == DT_INTERVAL && to->kind == DT_STRING && !b->spark && !b->trino)
+        return bx_call(b->a, "text", "firn_interval_text", ty(DT_STRING), x, NULL);
     if (x->type.kind == DT_DECIMAL && x->type.precision == x->type.scale && x->type.scale < 38 && to->kind == DT_STRING)
         return cast_node(b, x, ty_decimal(x->type.precision + 1, x->type.scale));       /* the engine writes .05 otherwise */
     if (!b->spark && ty_is_text(&x->type) && to->kind == DT_LIST)      /* '{a,b}' */

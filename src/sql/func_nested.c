@@ -117,6 +117,30 @@ static Status map_(FuncArgs *c)
     return func_with(c, str_fmt(b->a, "map([" STR_FMT "], [" STR_FMT "])", STR_ARG(sb_str(&k)), STR_ARG(sb_str(&v))).p, t);
 }
 
+/* From pairs of a text and a value; of one text the last pair. */
+static Status map_build(FuncArgs *c)
+{
+    Arena *a = c->b->a;
+    const DataType *list = func_arg(c, 0), *pair = list->kind == DT_LIST ? &list->children[0] : NULL;
+    DataType t = { .kind = DT_MAP, .nchildren = 2, .children = arena_array(a, DataType, 2) };
+    Str field[2];
+
+    if (!pair || pair->kind != DT_STRUCT || pair->nchildren != 2 || !ty_is_text(&pair->children[0]))
+        return func_fail(c, "records of a text and a value");
+    for (size_t i = 0; i < 2; i++) {
+        t.children[i] = pair->children[i];
+        if (str_chr(pair->names[i], '$') >= 0)
+            return func_unsupported(c);
+        field[i] = sql_lit_str(a, pair->names[i]);
+    }
+    t.children[0] = ty(DT_STRING);
+    Str keys = str_fmt(a, "list_sort(list_distinct(list_transform($1, lambda firn_r: struct_extract(firn_r, " STR_FMT "))))", STR_ARG(field[0]));
+    return func_with(c, str_fmt(a, "(CASE WHEN $1 IS NULL THEN NULL WHEN len(list_filter($1, lambda firn_r: struct_extract(firn_r, " STR_FMT ") IS NULL)) > 0 THEN "
+                                "CAST(error('map_build does not support keys that are null SQLSTATE: 0A000') AS $T) ELSE map(" STR_FMT ", list_transform(" STR_FMT ", lambda firn_k: "
+                                "struct_extract(list_extract(list_filter($1, lambda firn_r: struct_extract(firn_r, " STR_FMT ") = firn_k), -1), " STR_FMT "))) END)",
+                                STR_ARG(field[0]), STR_ARG(keys), STR_ARG(keys), STR_ARG(field[0]), STR_ARG(field[1])).p, t);
+}
+
 static Status map_part(FuncArgs *c)
 {
     DataType *t = func_arg(c, 0);
@@ -213,7 +237,7 @@ static const FuncRow rows[] = {
     { "array_position", FD_BOTH, array_element }, { "array_remove", FD_BOTH, array_element },
     { "array_append", FD_BOTH, array_element }, { "array_prepend", FD_BOTH, array_element },
     { "array_repeat", FD_BOTH, array_repeat }, { "array_fill", FD_POSTGRES, array_fill }, { "sequence", FD_BOTH, sequence },
-    { "element_at", FD_BOTH, element_at }, { "map", FD_BOTH, map_ }, { "map_keys", FD_BOTH, map_part },
+    { "element_at", FD_BOTH, element_at }, { "map", FD_BOTH, map_ }, { "map_build", FD_POSTGRES, map_build }, { "map_keys", FD_BOTH, map_part },
     { "map_values", FD_BOTH, map_part }, { "transform", FD_BOTH, higher_order }, { "filter", FD_BOTH, higher_order },
     { "array_exists", FD_BOTH, higher_order }, { "forall", FD_BOTH, higher_order }, { "explode", FD_BOTH, explode },
     { "_pg_expandarray", FD_POSTGRES, expandarray }, { "mz_aclexplode", FD_POSTGRES, aclexplode }, { "generate_series", FD_POSTGRES, series },

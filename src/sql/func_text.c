@@ -209,7 +209,7 @@ static const FuncRow rows[] = {
     { "length", FD_BOTH, length }, { "octet_length", FD_BOTH, octet_length }, { "concat", FD_BOTH, concat },
     { "concat_ws", FD_BOTH, concat_ws }, { "substring", FD_BOTH, substring }, { "reverse", FD_BOTH, reverse },
     { "locate", FD_BOTH, locate }, { "split", FD_BOTH, split }, { "regexp_split_to_array", FD_BOTH, string_list },
-    { "string_to_array", FD_BOTH, string_list }, { "regexp_extract", FD_BOTH, text },
+    { "string_to_array", FD_BOTH, string_list }, { "parse_ident", FD_POSTGRES, string_list }, { "regexp_extract", FD_BOTH, text },
     { "regexp_extract_all", FD_BOTH, string_list }, { "encode", FD_BOTH, encode }, { "decode", FD_BOTH, decode },
     { "nullif", FD_BOTH, nullif_ }, { "typeof", FD_BOTH, typeof_ }, { "current_user", FD_BOTH, session },
     { "current_catalog", FD_BOTH, session }, { "current_schema", FD_BOTH, session },

@@ -426,7 +426,7 @@ static const char *arguments_of(const FuncSpec *s, Dialect d)
         { "concat_ws", FD_BOTH, "'-', 'a'" }, { "chr", FD_BOTH, "65" }, { "array_position", FD_BOTH, NULL }, { "isnan", FD_SPARK, "1D" }, { "substring", FD_POSTGRES, "'abc', 1, 2" },
         { "nth_value", FD_BOTH, "1, 1" }, { "sequence", FD_SPARK, "1, 3" }, { "string_to_table", FD_POSTGRES, "" }, { "pg_advisory_lock", FD_POSTGRES, "1" },
         { "justify_interval", FD_POSTGRES, "INTERVAL '1 day'" }, { "justify_days", FD_POSTGRES, "INTERVAL '1 day'" }, { "justify_hours", FD_POSTGRES, "INTERVAL '1 day'" },
-        { "pg_cancel_backend", FD_POSTGRES, "" }, { "crc32", FD_POSTGRES, "'a'" }, { "kafka_murmur2", FD_POSTGRES, "'a'" }, { "seahash", FD_POSTGRES, "'a'" }, { "sha224", FD_POSTGRES, "'a'::bytea" }, { "sha384", FD_POSTGRES, "'a'::bytea" }, { "regexp_match", FD_POSTGRES, "'abc', 'b', 'i'" }, { "array_fill", FD_POSTGRES, "1, ARRAY[2]" },
+        { "pg_cancel_backend", FD_POSTGRES, "" }, { "parse_ident", FD_POSTGRES, "'a.b'" }, { "map_build", FD_POSTGRES, "ARRAY[ROW('a', 1)]" }, { "crc32", FD_POSTGRES, "'a'" }, { "kafka_murmur2", FD_POSTGRES, "'a'" }, { "seahash", FD_POSTGRES, "'a'" }, { "sha224", FD_POSTGRES, "'a'::bytea" }, { "sha384", FD_POSTGRES, "'a'::bytea" }, { "regexp_match", FD_POSTGRES, "'abc', 'b', 'i'" }, { "array_fill", FD_POSTGRES, "1, ARRAY[2]" },
         { "uuid_generate_v5", FD_POSTGRES, "'6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'a'" }, { "mz_aclexplode", FD_POSTGRES, "" },
     };
 
@@ -474,6 +474,14 @@ static void materialize_functions(void **state)
         { PG, "SELECT seahash('to be or not to be'), seahash('love is a wonderful terrible thing')", "1988685042348123509|4784284276849692846", "uint8,uint8" },
         { PG, "SELECT uuid_generate_v5('6ba7b810-9dad-11d1-80b4-00c04fd430c8', 'www.example.com'), uuid_generate_v5(NULL, 'a')", "2ed6657d-e927-568b-95e1-2665a8aea6a2|NULL", "uuid,uuid" },
         { PG, "SELECT array_fill(7, ARRAY[3]), array_fill('x', ARRAY[2]), array_fill(NULL::int, ARRAY[2]), array_fill(1, '{}')", "[7, 7, 7]|[x, x]|[NULL, NULL]|[]", "integer[],text[],integer[],integer[]" },
+        { PG, "SELECT parse_ident('\"SomeSchema\".someTable'), parse_ident(' a . \"b\"\"c\".d1$ '), parse_ident('a.b[1]', false)", "[SomeSchema, sometable]|[a, 'b\"c', d1$]|[a, b]", "text[],text[],text[]" },
+        { PG, "SELECT parse_ident('a.b[1]')", "!string is not a valid identifier: \"a.b[1]\"", NULL }, { PG, "SELECT parse_ident('')", "!string is not a valid identifier: \"\"", NULL },
+        { PG, "SELECT parse_ident('a.')", "!string is not a valid identifier", NULL }, { PG, "SELECT parse_ident('\"\"')", "!string is not a valid identifier", NULL }, { PG, "SELECT parse_ident('1a')", "!string is not a valid identifier", NULL },
+        { PG, "SELECT map_build(ARRAY[ROW('b', 1), ROW('a', 2), ROW('b', 3)]), map_build(ARRAY[ROW('k', NULL::int)])", "{a=2, b=3}|{k=NULL}", NULL },
+        { PG, "SELECT map_build(ARRAY[ROW(NULL::text, 1)])", "!keys that are null", NULL },
+        { PG, "SELECT x, csv.* FROM (VALUES (1, E'a,\"b,\"\"c\"\n\nd,e\r\nf\n'), (2, 'x,y,z'), (3, '\"q\"r,'), (4, NULL)) AS t(x, data), csv_extract(2, t.data) csv ORDER BY 1, 2", "1|a|b,\"c;1|d|e;3|qr|", "integer,text,text" },
+        { PG, "SELECT column1 FROM csv_extract(1, 'a')", "a", "text" }, { PG, "SELECT * FROM csv_extract(0, 'a')", "!a constant number of columns", NULL },
+        { PG, "SELECT ('-35 days'::interval)::text, ('1 year -1 mon -3 days 4 hours 5.25 secs'::interval)::text, ('0'::interval)::text, (-('1 mon'::interval))::text", "-35 days|11 mons -3 days +04:00:05.25|00:00:00|-1 mons", NULL },
         { PG, "SELECT array_fill(1, NULL)", "!dimension array or low bound array cannot be null", NULL }, { PG, "SELECT array_fill(1, ARRAY[2, 2])", "!several dimensions", NULL },
         { PG, "SELECT try_parse_monotonic_iso8601_timestamp('2015-09-18T23:56:04.123Z'), try_parse_monotonic_iso8601_timestamp('nope'), try_parse_monotonic_iso8601_timestamp('2015-09-18 23:56:04.123Z'), "
           "try_parse_monotonic_iso8601_timestamp('2015-02-30T23:56:04.123Z')", "2015-09-18 23:56:04.123|NULL|NULL|NULL", "timestamp without time zone,timestamp without time zone,timestamp without time zone,timestamp without time zone" },

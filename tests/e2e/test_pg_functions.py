@@ -83,6 +83,35 @@ def test_regexp_match(db, arguments, want):
     assert one(db, f"regexp_match({arguments})") == want
 
 
+def test_interval_text(db):
+    for text in ["1 year 2 mons -3 days +04:05:06.7", "-1 mons", "00:00:00", "-00:00:00.000001", "1 day", "-1 days +02:03:00"]:
+        assert one(db, f"(interval '{text}')::text") == one(db, f"interval '{text}'") == text
+    assert one(db, "'in ' || interval '1 mon'") == "in 1 mon"
+
+
+def test_csv_extract(db):
+    db.execute("CREATE TABLE csvs (id int, data text)")
+    db.execute("INSERT INTO csvs VALUES (1, 'some,data'), (2, 'more,data'), (2, 'also,data'), (3, E'\"x,\"\"y\",1\\nz,2\\nshort\\n'), (4, 'a,b,c'), (5, NULL)")
+    sql = "SELECT csv.* FROM csvs, csv_extract(2, data) csv ORDER BY 1"
+    cursor = db.execute(sql)
+    assert [c.name for c in cursor.description] == ["column1", "column2"]
+    assert cursor.fetchall() == [("also", "data"), ("more", "data"), ("some", "data"), ('x,"y', "1"), ("z", "2")]
+    assert db.execute("SELECT column3 FROM csv_extract(3, 'a,b,c')").fetchall() == [("c",)]
+    assert state(db, "SELECT * FROM csv_extract(0, 'a')")[0] == "42883"
+
+
+def test_parse_ident(db):
+    assert one(db, """parse_ident('"SomeSchema".someTable')""") == ["SomeSchema", "sometable"]
+    assert one(db, "parse_ident('foo.bar[1]', false)") == ["foo", "bar"]
+    assert one(db, """parse_ident(' first . "  second  " ." third   ".   fourth ')""") == ["first", "  second  ", " third   ", "fourth"]
+    assert state(db, "SELECT parse_ident('foo.bar[1]')") == ("22023", 'string is not a valid identifier: "foo.bar[1]"')
+
+
+def test_map_build(db):
+    assert one(db, "map_build(ARRAY[ROW('b', 1), ROW('a', 2), ROW('b', 3)])") in ({"a": 2, "b": 3}, "{a=>2,b=>3}")
+    assert one(db, "map_build(ARRAY[ROW('b', 1), ROW('b', 3)]) -> 'b'") == 3
+
+
 def test_regexp_match_refuses_what_it_cannot_tell(db):
     assert state(db, "SELECT regexp_match('abc', 'a(b*)?c')")[0] == "0A000"
     assert state(db, "SELECT regexp_match('abc', 'a', 'g')")[0] == "22023"
