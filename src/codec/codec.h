@@ -42,6 +42,12 @@ bool json_scalar_at(Arena *a, Str text, Str path, Str *ret);
 bool json_sorted(Arena *a, Str text, Str *ret);
 bool json_without_nulls(Arena *a, Str text, Str *ret);                    /* the same, and members that are null are left out, at every depth */
 
+/* text_parts.c. The parts of a qualified name as PostgreSQL's parse_ident has them: plain ones in lower case, blanks around them left out; false: it is none. */
+typedef enum { IDENT_ALONE, IDENT_THEN_ANYTHING } IdentEnd;
+bool ident_parts(Arena *a, Str text, IdentEnd end, Json **ret);
+/* The records of n fields of a CSV text, as arrays of strings; none, when its first record has not as many. */
+Json *csv_records(Arena *a, Str text, size_t n);
+
 Json *json_null(Arena *a);
 Json *json_bool(Arena *a, bool v);
 Json *json_int(Arena *a, int64_t v);

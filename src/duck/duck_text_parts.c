@@ -4,17 +4,12 @@
  *   firn_parse_ident(name VARCHAR, strict BOOLEAN)   ["schema","table"]: the parts of a qualified name as PostgreSQL's parse_ident has them;
  *                                                    22023 when it is none
  *   firn_csv_records(text VARCHAR, n INTEGER)        [["a","b"],…]: the records of n fields of a CSV text, when its first record has as many
- * Null in, null out. */
+ * Null in, null out; the work is codec's (text_parts.c). */
 #include "duck/duck_scalar.h"
 
 #include "codec/codec.h"
 
-#include <ctype.h>
-#include <stdio.h>
-
 enum { SHOWN_BYTES = 200 };
-
-typedef struct Scan { const char *p, *end; } Scan;
 
 static Str cell(const ScalarArgs *a, int col, size_t row)
 {
@@ -22,69 +17,10 @@ static Str cell(const ScalarArgs *a, int col, size_t row)
     return str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s));
 }
 
-static int peek(const Scan *s) { return s->p < s->end ? (unsigned char)*s->p : -1; }
-
-static bool take(Scan *s, char c)
-{
-    if (peek(s) != (unsigned char)c)
-        return false;
-    s->p++;
-    return true;
-}
-
-/* From behind the first quote to behind the closing one; two are one.  false: it does not end. */
-static bool quoted(Scan *s, StrBuf *out)
-{
-    for (; peek(s) >= 0; s->p++) {
-        if (*s->p == '"' && (s->p + 1 == s->end || s->p[1] != '"')) {
-            s->p++;
-            return true;
-        }
-        s->p += *s->p == '"';
-        sb_byte(out, *s->p);
-    }
-    return false;
-}
-
 static void set_json(Arena *a, duckdb_vector out, size_t row, const Json *v)
 {
     Str s = json_text(a, v);
     duckdb_vector_assign_string_element_len(out, row, s.p, s.n);
-}
-
-/* ---- names ---------------------------------------------------------------------------------------------------- */
-
-static void blanks(Scan *s)
-{
-    while (peek(s) > 0 && strchr(" \t\n\r\f\v", peek(s)))
-        s->p++;
-}
-
-static bool starts_name(int c) { return c >= 0x80 || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static bool in_name(int c) { return starts_name(c) || (c >= '0' && c <= '9') || c == '$'; }
-
-static bool plain(Scan *s, StrBuf *out)
-{
-    if (!starts_name(peek(s)))
-        return false;
-    for (; in_name(peek(s)); s->p++)
-        sb_byte(out, (char)(peek(s) < 0x80 ? tolower(peek(s)) : peek(s)));
-    return true;
-}
-
-static bool parse_name(Arena *a, Str text, bool strict, Json *parts)
-{
-    Scan s = { text.p, text.p + text.n };
-
-    do {
-        StrBuf part = sb_new(a);
-        blanks(&s);
-        if (take(&s, '"') ? !quoted(&s, &part) || !part.n : !plain(&s, &part))
-            return false;
-        json_push(a, parts, json_str(a, sb_str(&part)));
-        blanks(&s);
-    } while (take(&s, '.'));
-    return !strict || peek(&s) < 0;
 }
 
 static void fail_name(Arena *a, duckdb_function_info info, Str text)
@@ -107,57 +43,13 @@ static void run_ident(duckdb_function_info info, duckdb_data_chunk in, duckdb_ve
             scalar_null(out, i);
             continue;
         }
-        Json *parts = json_array(a);
-        if (!parse_name(a, cell(&args, 0, i), strict[i], parts)) {
+        Json *parts;
+        if (!ident_parts(a, cell(&args, 0, i), strict[i] ? IDENT_ALONE : IDENT_THEN_ANYTHING, &parts)) {
             fail_name(a, info, cell(&args, 0, i));
             return;
         }
         set_json(a, out, i, parts);
     }
-}
-
-/* ---- CSV ------------------------------------------------------------------------------------------------------ */
-
-static bool ends_field(int c) { return c < 0 || c == ',' || c == '\n' || c == '\r'; }
-
-/* A quote counts at the start of a field alone; what follows a closing one belongs to the field. */
-static Str csv_field(Arena *a, Scan *s)
-{
-    StrBuf out = sb_new(a);
-
-    if (take(s, '"'))
-        (void)quoted(s, &out);                          /* the end of the text ends the field, too */
-    for (; !ends_field(peek(s)); s->p++)
-        sb_byte(&out, *s->p);
-    return sb_str(&out);
-}
-
-/* NULL: there is none any more.  Empty lines are no records. */
-static Json *csv_record(Arena *a, Scan *s)
-{
-    Json *fields = json_array(a);
-
-    while (peek(s) == '\n' || peek(s) == '\r')
-        s->p++;
-    if (peek(s) < 0)
-        return NULL;
-    do
-        json_push(a, fields, json_str(a, csv_field(a, s)));
-    while (take(s, ','));
-    return fields;
-}
-
-static Json *csv_records(Arena *a, Str text, size_t n)
-{
-    Scan s = { text.p, text.p + text.n };
-    Json *all = json_array(a), *record = csv_record(a, &s);
-
-    if (!record || json_len(record) != n)
-        return all;                                     /* the first record says how long the others must be */
-    for (; record; record = csv_record(a, &s))
-        if (json_len(record) == n)
-            json_push(a, all, record);
-    return all;
 }
 
 static void run_csv(duckdb_function_info info UNUSED, duckdb_data_chunk in, duckdb_vector out)

@@ -88,6 +88,8 @@ static Expr *word(Parser *p)
         p->at++;
         return e_call(p, "default", at);
     }
+    if (p_postgres(p) && str_ieq(p_peek(p, 0)->text, S("list")) && (p_is_op_at(p, 1, '[') || (p_is_op_at(p, 1, '(') && p_query_starts(p, 2))))
+        return array(p, at);                             /* Materialize: LIST[…]; lists are arrays here */
     if (p_is(p, K_ARRAY) && (p_is_op_at(p, 1, '[') || (p_is_op_at(p, 1, '(') && p_query_starts(p, 2))))
         return array(p, at);
     if (lambda_here(p))
@@ -251,10 +253,10 @@ static Expr *array_items(Parser *p, int at)
     return e;
 }
 
-/* ARRAY[…] or ARRAY(query): the query of an EX_ARRAY is its `query`. */
+/* Behind the word, [ … ] or (query): the query of an EX_ARRAY is its `query`. */
 static Expr *array(Parser *p, int at)
 {
-    p_need(p, K_ARRAY);
+    p_next(p);
     if (p_is_op(p, '['))
         return array_items(p, at);
     Expr *e = e_new(p, EX_ARRAY, at);

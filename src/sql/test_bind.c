@@ -485,6 +485,7 @@ static void materialize_functions(void **state)
         { PG, "SELECT array_fill(1, NULL)", "!dimension array or low bound array cannot be null", NULL }, { PG, "SELECT array_fill(1, ARRAY[2, 2])", "!several dimensions", NULL },
         { PG, "SELECT try_parse_monotonic_iso8601_timestamp('2015-09-18T23:56:04.123Z'), try_parse_monotonic_iso8601_timestamp('nope'), try_parse_monotonic_iso8601_timestamp('2015-09-18 23:56:04.123Z'), "
           "try_parse_monotonic_iso8601_timestamp('2015-02-30T23:56:04.123Z')", "2015-09-18 23:56:04.123|NULL|NULL|NULL", "timestamp without time zone,timestamp without time zone,timestamp without time zone,timestamp without time zone" },
+        { PG, "SELECT LIST[1, 2], LIST[[1], [2]], LIST(SELECT id FROM emp WHERE id < 3 ORDER BY id), list_append(LIST[]::int list, 1)", "[1, 2]|[[1], [2]]|[1, 2]|[1]", NULL },
         { PG, "SELECT list_append(ARRAY[1], 2), list_prepend(1, ARRAY[2]), list_append(ARRAY[1], NULL), list_prepend(NULL, ARRAY['a'])", "[1, 2]|[1, 2]|[1, NULL]|[NULL, a]", NULL },
     };
     check(*state, cases, COUNT_OF(cases));

@@ -9,6 +9,7 @@ import time
 import uuid
 import zlib
 
+import boto3
 import psycopg
 import pytest
 
@@ -210,6 +211,28 @@ def test_cancel_backend(server, db):
     cursor = db.execute("SELECT pg_cancel_backend(123456789)")
     assert cursor.description[0].name == "pg_cancel_backend" and cursor.fetchall() == [(False,)]
     assert one(db, "pg_cancel_backend(NULL)") is None
+
+
+def test_cancel_backend_asks(server, db):
+    iam = boto3.client("iam", endpoint_url=server.lake, aws_access_key_id=server.key, aws_secret_access_key=server.secret, region_name="us-east-1")
+
+    def user(name):
+        key = iam.create_access_key(UserName=name)["AccessKey"]
+        return psycopg.connect(host="127.0.0.1", port=server.port, user=key["AccessKeyId"], password=key["SecretAccessKey"], dbname="materialize", autocommit=True)
+
+    for name in ("ann", "bob"):
+        iam.create_user(UserName=name)
+    with user("ann") as ann, user("ann") as again, user("bob") as bob:
+        for c in (ann, again, bob):
+            c.execute("SELECT 1")
+        told, heard, t = cancelled(ann, bob)
+        assert told == "42501" and not heard
+        assert again.execute("SELECT pg_cancel_backend(%s)", (ann.info.backend_pid,)).fetchone() == (True,)      # the same role
+        t.join(20)
+        assert heard == ["57014"]
+        told, heard, t = cancelled(bob, db)                                          # a superuser
+        t.join(20)
+        assert told is True and heard == ["57014"]
 
 
 def test_cancel_backend_stands_alone(db):
