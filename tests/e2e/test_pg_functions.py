@@ -101,6 +101,18 @@ def test_csv_extract(db):
     assert state(db, "SELECT * FROM csv_extract(0, 'a')")[0] == "42883"
 
 
+def test_in_a_view_that_is_kept(db):
+    db.execute("CREATE TABLE kept (a int, t text, i interval)")
+    db.execute("CREATE MATERIALIZED VIEW kept_f AS SELECT a, regexp_match(t, '(x)(y)?') AS r, justify_interval(i)::text AS j, kafka_murmur2(t) AS k FROM kept")
+    db.execute("CREATE MATERIALIZED VIEW kept_csv AS SELECT kept.a, csv.* FROM kept, csv_extract(2, kept.t) csv")
+    db.execute("INSERT INTO kept VALUES (1, 'x,y', '40 days'), (2, 'abc', NULL)")
+    assert db.execute("SELECT * FROM kept_f ORDER BY a").fetchall() == [(1, ["x", None], "1 mon 10 days", one(db, "kafka_murmur2('x,y')")), (2, None, None, 479470107)]
+    assert db.execute("SELECT * FROM kept_csv").fetchall() == [(1, "x", "y")]
+    db.execute("UPDATE kept SET t = 'xy,z' WHERE a = 1")
+    assert db.execute("SELECT r FROM kept_f WHERE a = 1").fetchall() == [(["x", "y"],)]
+    assert db.execute("SELECT * FROM kept_csv").fetchall() == [(1, "xy", "z")]
+
+
 def test_parse_ident(db):
     assert one(db, """parse_ident('"SomeSchema".someTable')""") == ["SomeSchema", "sometable"]
     assert one(db, "parse_ident('foo.bar[1]', false)") == ["foo", "bar"]
