@@ -189,6 +189,68 @@ static Status read_pattern(FuncArgs *c, Regex *ret)
     return OK;
 }
 
+/* \\d, \\s and \\w mean ASCII to the engine, and Unicode here: the members of a class that says so. */
+static const char *unicode_class(char c)
+{
+    switch (c) {
+    case 'd': case 'D': return "\\p{Nd}";
+    case 's': case 'S': return "\\t\\n\\x0B\\f\\r \\x{85}\\p{Z}";
+    case 'w': case 'W':
+        return "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{200C}\\x{200D}\\x{24B6}-\\x{24E9}\\x{1F130}-\\x{1F149}\\x{1F150}-\\x{1F169}\\x{1F170}-\\x{1F189}";
+    default: return NULL;
+    }
+}
+
+/* The escape k in the engine's words. */
+static void add_escape(StrBuf *b, char k, int in_class)
+{
+    const char *members = unicode_class(k);
+    int inverted = k == 'D' || k == 'S' || k == 'W';
+
+    if (!members)
+        sb_fmt(b, "\\%c", k);
+    else if (k == 'D')
+        sb_addc(b, "\\P{Nd}");
+    else if (in_class)
+        sb_addc(b, members);
+    else
+        sb_fmt(b, "[%s%s]", inverted ? "^" : "", members);
+}
+
+/* A pattern that read_pattern has passed, as the engine is to have it; NULL, or why there is none.  words: it asks for ends of words, which the
+ * engine finds in ASCII alone. */
+static const char *engine_pattern(Arena *a, Str p, Str *ret, int *words)
+{
+    StrBuf b = sb_new(a);
+    size_t class_from = 0;                              /* behind the '[' and '^', 0: outside */
+
+    for (size_t i = 0; i < p.n; i++) {
+        char c = p.p[i], k = i + 1 < p.n ? p.p[i + 1] : 0;
+        if (c == '\\' && k) {
+            if (class_from && (k == 'S' || k == 'W'))
+                return "\\S and \\W in a class";
+            *words |= k == 'b' || k == 'B';
+            add_escape(&b, k, class_from != 0);
+            i++;
+            continue;
+        }
+        if (c == '[' && class_from && k == ':') {
+            for (; i < p.n && !(p.p[i] == ':' && i + 1 < p.n && p.p[i + 1] == ']'); i++)
+                sb_byte(&b, p.p[i]);
+            sb_addc(&b, ":]");
+            i++;
+            continue;
+        }
+        if (c == '[' && !class_from)
+            class_from = i + 1 + (k == '^');
+        else if (c == ']' && class_from && i > class_from)
+            class_from = 0;
+        sb_byte(&b, c);
+    }
+    *ret = sb_str(&b);
+    return NULL;
+}
+
 static Status read_flags(FuncArgs *c, Str *ret)
 {
     *ret = S("c");
@@ -207,11 +269,19 @@ static Status match(FuncArgs *c)
 {
     StrBuf b = sb_new(c->b->a);
     Regex r = { .n = 0 };
-    Str flags;
+    Str flags, engine;
+    int words = 0;
 
     TRY(read_pattern(c, &r));
+    r.why = engine_pattern(c->b->a, r.p, &engine, &words);
+    if (r.why)
+        return BIND_FAIL(c->b, c->e->args.p[1]->position, "0A000", "regexp_match does not support %s", r.why);
+    c->e->args.p[1] = bx_str(c->b->a, engine);
     TRY(read_flags(c, &flags));
-    sb_fmt(&b, "(CASE WHEN regexp_matches($1, $2, '" STR_FMT "') THEN [", STR_ARG(flags));
+    sb_addc(&b, "(CASE");
+    if (words)
+        sb_addc(&b, " WHEN strlen($1) > length($1) THEN CAST(error('regexp_match does not support ends of words in a text that is not ASCII SQLSTATE: 0A000') AS $T)");
+    sb_fmt(&b, " WHEN regexp_matches($1, $2, '" STR_FMT "') THEN [", STR_ARG(flags));
     for (size_t i = r.n ? 1 : 0; i <= r.n; i++)
         sb_fmt(&b, r.n && r.groups[i - 1].optional ? "%snullif(regexp_extract($1, $2, %zu, '" STR_FMT "'), '')" : "%sregexp_extract($1, $2, %zu, '" STR_FMT "')", i > 1 ? ", " : "", i, STR_ARG(flags));
     sb_addc(&b, "] END)");

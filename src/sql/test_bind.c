@@ -463,6 +463,8 @@ static void materialize_functions(void **state)
         { PG, "SELECT regexp_match('ABC', 'b'), regexp_match('ABC', '(b)', 'i'), regexp_match('ac', 'a(b)?c'), regexp_match('abc', 'a(b)?c'), regexp_match('ac', 'a(b*)c')", "NULL|[B]|[NULL]|[b]|['']", NULL },
         { PG, "SELECT regexp_match('b', '(a)|(b)'), regexp_match('2024-01', '(?P<y>\\d+)-(?:(\\d\\d))'), regexp_match('x]y', '([]a]y)|(?i:Q)'), regexp_match(NULL, 'a')", "[NULL, b]|[2024, 01]|[']y']|NULL", NULL },
         { PG, "SELECT regexp_match('abc', 'a(b*)?c')", "!may match an empty text", NULL }, { PG, "SELECT regexp_match('abc', 'a((b|)|c)')", "!may match an empty text", NULL },
+        { PG, "SELECT regexp_match('x äÖ1_ y', '(\\w+)\\s([\\w]+)\\W(.)'), regexp_match('a ٣b', 'a(\\s)(\\d)(\\D)'), regexp_match('a]-b', '[[:alpha:]]([]\\d-]+)(\\S)')", "[x, äÖ1_, y]|[ , ٣, b]|[']-', b]", NULL },
+        { PG, "SELECT regexp_match('foo bar', '\\b(b\\w*)\\b')", "[bar]", NULL }, { PG, "SELECT regexp_match('ä', '\\b')", "!ends of words", NULL }, { PG, "SELECT regexp_match('a', '[\\W]')", "!in a class", NULL },
         { PG, "SELECT regexp_match('abc', 'a', 'g')", "!invalid regular expression flag: g", NULL },
         { PG, "SELECT jsonb_strip_nulls('[{\"f1\":1,\"f2\":null},2,null,{\"a\":{\"b\":null,\"c\":1.50}}]'), jsonb_strip_nulls('null'), jsonb_strip_nulls(NULL)", "[{\"f1\":1},2,null,{\"a\":{\"c\":1.50}}]|null|NULL", "jsonb,jsonb,jsonb" },
         { PG, "SELECT encode(sha224('abc'::bytea), 'hex'), encode(digest('abc', 'sha224'), 'hex') = encode(sha224('abc'::bytea), 'hex')", "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7|true", NULL },
