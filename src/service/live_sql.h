@@ -71,6 +71,8 @@ Object live_object(Run *r, ObjKind kind, const LiveName *n);
 void live_use(Arena *a, Object *o, int64_t id);                /* once each */
 /* An object that the statement names, of one of these kinds (bits 1 << OBJ_x), with a privilege on it (0: none asked).
  * E_NOT_FOUND "unknown catalog item 'x'"; E_INVALID "x is a table not a connection". */
+/* A setting that may be given for all sessions or for a role: known, and not fixed. The value in its one form. */
+NODISCARD Status setting_check(Arena *a, Str key, Str *value, Error *err);
 const char *live_letters(ObjKind k);                      /* the privileges that an object of this kind has: "arwd", "r", "U", "" */
 NODISCARD Status live_need(Run *r, const StrVec *parts, int kinds, char letter, Object *ret, Error *err);
 /* The cluster of IN CLUSTER, or the session's, in which the role may create. */

@@ -9,8 +9,11 @@ Status live_alter_system(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
 
     ret->done = 1;
     TRY(live_ask_superuser(r, "alter system", err));
-    if (l->alter == ALTER_SYSTEM_SET && !l->setting_reset)
-        return realm_put_setting(r->svc->realm, l->setting, l->setting_value.p ? l->setting_value : S(""), err);
+    if (l->alter == ALTER_SYSTEM_SET && !l->setting_reset) {
+        Str value = l->setting_value.p ? l->setting_value : S("");
+        TRY(setting_check(r->a, l->setting, &value, err));
+        return realm_put_setting(r->svc->realm, l->setting, value, err);
+    }
     if (!str_eq(l->setting, S("all")))
         return realm_put_setting(r->svc->realm, l->setting, (Str){0}, err);
     realm_settings(r->svc->realm, r->a, &all);

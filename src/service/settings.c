@@ -29,7 +29,7 @@ static const Parameter live_parameters[] = {
     { "mz_version", "v26.34.0 (firn)", 1, 1 }, { "welcome_message", "off", 1, 0 }, { "cluster_replica", "", 0, 0 }, { "current_object_missing_warnings", "on", 0, 0 },
     { "emit_introspection_query_notice", "on", 0, 0 }, { "emit_plan_insights_notice", "off", 0, 0 }, { "emit_trace_id_notice", "off", 0, 0 }, { "enable_session_rbac_checks", "on", 0, 0 },
     { "failpoints", "", 0, 0 }, { "force_source_table_syntax", "off", 0, 0 }, { "optimizer_e2e_latency_warning_threshold", "500 ms", 0, 0 }, { "real_time_recency", "off", 0, 0 },
-    { "real_time_recency_timeout", "10 s", 0, 0 }, { "sql_safe_updates", "off", 0, 0 }, { "statement_logging_sample_rate", "0.01", 0, 0 }, { "max_query_result_size", "1GB", 0, 0 },
+    { "real_time_recency_timeout", "10 s", 0, 0 }, { "sql_safe_updates", "off", 0, 0 }, { "enable_default_connection_validation", "on", 0, 0 }, { "statement_logging_sample_rate", "0.01", 0, 0 }, { "max_query_result_size", "1GB", 0, 0 },
     { "max_aws_privatelink_connections", "0", 0, 1 }, { "max_clusters", "10", 0, 1 }, { "max_credit_consumption_rate", "1024", 0, 1 }, { "max_databases", "1000", 0, 1 },
     { "max_materialized_views", "500", 0, 1 }, { "max_objects_per_schema", "1000", 0, 1 }, { "max_replicas_per_cluster", "5", 0, 1 }, { "max_result_size", "1GB", 0, 1 },
     { "max_roles", "1000", 0, 1 }, { "max_schemas_per_database", "1000", 0, 1 }, { "max_secrets", "100", 0, 1 }, { "max_sinks", "1000", 0, 1 }, { "max_sources", "25", 0, 1 },
@@ -104,6 +104,20 @@ static Status unknown_setting(Str key, Error *err)
     RAISE(err, E_NOT_FOUND, "unrecognized configuration parameter \"" STR_FMT "\"", STR_ARG(key));
     memcpy(err->sqlstate, "42704", 6);
     return E_NOT_FOUND;
+}
+
+Status setting_check(Arena *a, Str key, Str *value, Error *err)
+{
+    const Parameter *p = parameter(key);
+
+    if (!p && !str_starts(key, S("spark.")) && !str_starts(key, S("hive.")))
+        return unknown_setting(key, err);
+    if (p && p->fixed) {
+        RAISE(err, E_DENIED, "parameter \"%s\" cannot be changed", p->name);
+        memcpy(err->sqlstate, "55P02", 6);
+        return E_DENIED;
+    }
+    return check_value(key, value, a, err);
 }
 
 Status session_set(Session *ss, Str key, Str value, Error *err)

@@ -87,7 +87,7 @@ STATEMENTS = [
     "CREATE MACRO f(x) AS x", "CREATE MACRO f() AS TABLE SELECT * FROM read_text('{f}')", "CREATE FUNCTION f() RETURNS int AS 'system' LANGUAGE C", "CREATE FUNCTION f AS 'x.Y' USING JAR '{f}'",
     "CREATE EXTENSION file_fdw", "CREATE SERVER s FOREIGN DATA WRAPPER f", "CREATE FOREIGN TABLE x (a int) SERVER s OPTIONS (filename '{f}')", "CREATE SEQUENCE s", "CREATE TYPE x AS ENUM ('a')",
     "CREATE INDEX i ON {n}.t (a)", "CREATE TRIGGER x AFTER INSERT ON t EXECUTE FUNCTION f()", "CREATE RULE r AS ON INSERT TO t DO ALSO NOTHING", "DO $$ BEGIN END $$", "DO 'x' LANGUAGE plpythonu",
-    "LISTEN x", "NOTIFY x", "ALTER SYSTEM SET work_mem = '1GB'", "ALTER DATABASE x SET y = 1", "ALTER ROLE x SUPERUSER", "CREATE ROLE x", "SET ROLE postgres", "LOCK TABLE t", "REINDEX TABLE t", "CLUSTER t",
+    "LISTEN x", "NOTIFY x", "ALTER SYSTEM SET work_mem = '1GB'", "ALTER DATABASE x SET y = 1", "ALTER ROLE x SUPERUSER", "SET ROLE postgres", "LOCK TABLE t", "REINDEX TABLE t", "CLUSTER t",
     "FROM read_text('{f}')", "FROM '{f}'", "SELECT * FROM '{f}'", "SELECT * FROM '{d}/*.csv'", "DESCRIBE '{f}'", "DESCRIBE SELECT * FROM read_text('{f}')", "SUMMARIZE {n}.t", "SHOW ALL TABLES",
     "PIVOT {n}.t ON a", "UNPIVOT {n}.t ON a INTO NAME x VALUE y", "SELECT * FROM {n}.t; SELECT * FROM read_text('{f}')", "SELECT 1; COPY (SELECT 1) TO '{o}'", "SELECT 1; ATTACH '{o}'",
     "PREPARE x AS SELECT * FROM read_text('{f}')", "EXECUTE x('{f}')", "EXECUTE IMMEDIATE 'SELECT 1'", "DECLARE c CURSOR FOR SELECT * FROM read_text('{f}')",
