@@ -45,7 +45,7 @@ def wait_for(table, records, seconds=300):
     while frontier(table) < records:
         if time.monotonic() > end:
             raise SystemExit(f"the sink has written {frontier(table)} of {records} rows")
-        time.sleep(0.02)
+        time.sleep(0.005)
 
 
 def our_round(db, cat, n, mode):
