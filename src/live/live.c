@@ -397,7 +397,7 @@ Status live_relation_sql(Live *l, Arena *a, int64_t id, Str *ret, Error *err)
     return s;
 }
 
-static bool reads(const Relation *r, int64_t id)
+bool relation_reads(const Relation *r, int64_t id)
 {
     for (size_t i = 0; i < r->sources.n; i++)
         if (r->sources.p[i] == id)
@@ -415,7 +415,7 @@ static void fail_from(Live *l, Relation *table, const Error *why)
     relation_error(l, table, why);
     for (size_t i = 0; why && i < l->rels.n && n < COUNT_OF(broken); i++)
         for (size_t k = 0; k < n; k++)
-            if (reads(l->rels.p[i], broken[k]->id)) {
+            if (relation_reads(l->rels.p[i], broken[k]->id)) {
                 relation_error(l, l->rels.p[i], why);
                 broken[n++] = l->rels.p[i];
                 break;

@@ -120,10 +120,12 @@ void live_unlead(Live *l);
 Str live_columns_sql(Arena *a, const LiveColumns *cols, const char *prefix);
 Str live_table(Arena *a, int64_t id);                 /* live.r12 */
 Str live_log_table(Arena *a, int64_t id);
+bool relation_reads(const Relation *r, int64_t id);    /* is it a view over this one? */
 void relation_error(Live *l, Relation *r, const Error *why);        /* NULL: none any more */
 
 /* live_tick.c: as the leader. Fills t->t. */
 NODISCARD Status tick_run(Tick *t, Error *err);
+NODISCARD Status tick_delete(Tick *t, const Delta *d, Error *err);      /* the stored rows of `del` go */
 
 /* live_view.c: one view's part of a tick. */
 Delta *tick_delta(Tick *t, int64_t id);               /* NULL: unchanged */

@@ -79,12 +79,16 @@ static Status table_delta(Tick *t, Relation *r, Error *err)
 
 /* ---- applying --------------------------------------------------------------------------------------------------------------- */
 
+Status tick_delete(Tick *t, const Delta *d, Error *err)
+{
+    return d->del.n ? live_exec(t->l, str_fmt(t->a, "DELETE FROM " STR_FMT " WHERE rowid IN (SELECT rid FROM " STR_FMT ")", STR_ARG(live_table(t->a, d->rel->id)), STR_ARG(d->del)), err) : OK;
+}
+
 static Status apply(Tick *t, const Delta *d, Error *err)
 {
     Str table = live_table(t->a, d->rel->id);
 
-    if (d->del.n)
-        TRY(live_exec(t->l, str_fmt(t->a, "DELETE FROM " STR_FMT " WHERE rowid IN (SELECT rid FROM " STR_FMT ")", STR_ARG(table), STR_ARG(d->del)), err));
+    TRY(tick_delete(t, d, err));
     return d->ins.n ? live_exec(t->l, str_fmt(t->a, "INSERT INTO " STR_FMT " SELECT * FROM " STR_FMT, STR_ARG(table), STR_ARG(d->ins)), err) : OK;
 }
 

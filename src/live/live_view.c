@@ -52,9 +52,8 @@ bool tick_heard(const Tick *t, const Relation *r)
     if (r->readers.n || watch_wants(t->l, r->id))
         return true;
     for (size_t i = 0; i < t->l->rels.n; i++)
-        for (size_t k = 0; k < t->l->rels.p[i]->sources.n; k++)
-            if (t->l->rels.p[i]->sources.p[k] == r->id)
-                return true;
+        if (relation_reads(t->l->rels.p[i], r->id))
+            return true;
     return false;
 }
 
@@ -197,7 +196,7 @@ static Status apply_at_once(Tick *t, const Relation *r, const IvmPlan *p, const 
 
     if (p->insert_sql.n)
         TRY(live_exec(t->l, str_fmt(t->a, "INSERT INTO " STR_FMT " " STR_FMT, STR_ARG(table), STR_ARG(p->insert_sql)), err));
-    return d->del.n ? live_exec(t->l, str_fmt(t->a, "DELETE FROM " STR_FMT " WHERE rowid IN (SELECT rid FROM " STR_FMT ")", STR_ARG(table), STR_ARG(d->del)), err) : OK;
+    return tick_delete(t, d, err);
 }
 
 static Status incremental(Tick *t, Relation *r, const IvmChange *changes, Error *err)

@@ -106,17 +106,22 @@ static Status unknown_setting(Str key, Error *err)
     return E_NOT_FOUND;
 }
 
+static Status refuse_fixed(const Parameter *p, Error *err)
+{
+    if (!p || !p->fixed)
+        return OK;
+    RAISE(err, E_DENIED, "parameter \"%s\" cannot be changed", p->name);
+    memcpy(err->sqlstate, "55P02", 6);
+    return E_DENIED;
+}
+
 Status setting_check(Arena *a, Str key, Str *value, Error *err)
 {
     const Parameter *p = parameter(key);
 
     if (!p && !str_starts(key, S("spark.")) && !str_starts(key, S("hive.")))
         return unknown_setting(key, err);
-    if (p && p->fixed) {
-        RAISE(err, E_DENIED, "parameter \"%s\" cannot be changed", p->name);
-        memcpy(err->sqlstate, "55P02", 6);
-        return E_DENIED;
-    }
+    TRY(refuse_fixed(p, err));
     return check_value(key, value, a, err);
 }
 
@@ -125,11 +130,7 @@ Status session_set(Session *ss, Str key, Str value, Error *err)
     const Parameter *p = parameter(key);
     bool spark = str_starts(key, S("spark.")) || str_starts(key, S("hive."));
 
-    if (p && p->fixed) {
-        RAISE(err, E_DENIED, "parameter \"%s\" cannot be changed", p->name);
-        memcpy(err->sqlstate, "55P02", 6);
-        return E_DENIED;
-    }
+    TRY(refuse_fixed(p, err));
     if (!is_setting(ss, key) && ss->dialect != DIALECT_SPARK)
         return unknown_setting(key, err);
     if (!p && !spark && ss->dialect == DIALECT_SPARK && str_chr(key, '.') < 0)

@@ -6,17 +6,17 @@
  * Invariants: (1) a run is freed by whoever took it out of the list, after its thread has ended; (2) the list's lock is never held while a thread is waited for. */
 #include "source/source_int.h"
 
-enum { INTERVAL_NUMBER_MAX = 3600000 };
-
 #include <stdlib.h>
 #include <time.h>
+
+enum { INTERVAL_NUMBER_MAX = 3600000 };
 
 static const SourceConnector *const connectors[] = { &source_load_generator, &source_postgres, &source_kafka, &source_webhooks, &source_iceberg };
 
 const SourceConnector *source_connector(Str type)
 {
     for (size_t i = 0; i < COUNT_OF(connectors); i++)
-        if (connectors[i] && str_eq(type, str_c(connectors[i]->type)))
+        if (str_eq(type, str_c(connectors[i]->type)))
             return connectors[i];
     return NULL;
 }
