@@ -1,66 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_source_kafka.c - Kafka sources against librdkafka's own mock of a cluster: restarts, poison, topics that are gone or were made anew, brokers that go away. */
-#include "test.h"
+#include "source/source_world_test.h"
 #include "source/format_test.h"
-#include "source/source_int.h"
 #include "source/source_kafka_int.h"
 
 #include <librdkafka/rdkafka_mock.h>
-#include <stdio.h>
-#include <unistd.h>
 
 enum { ID = 7, RELATION = 20, WAIT_US = 20 * 1000 * 1000 };
-
-typedef struct World {
-    Arena *a;
-    DuckEngine *engine;
-    DuckConn *db;
-    Live *live;
-    Sources *sources;
-    SourceOutputs outputs;
-    char path[64];
-    Str options;
-    rd_kafka_t *producer;
-    rd_kafka_mock_cluster_t *cluster;
-} World;
-
-static int keep(void *ctx UNUSED, int64_t id UNUSED) { return 1; }
-
-static Status options_of(void *ctx, Arena *a, int64_t id UNUSED, Json **ret, Error *err)
-{
-    World *w = ctx;
-    return json_parse(a, w->options, ret, err);
-}
-
-static void open_world(World *w)
-{
-    DuckOptions o = { .threads = 2 };
-    Error err;
-
-    assert_ok(duck_open(&o, &w->engine, &err), &err);
-    assert_ok(duck_connect(w->engine, &w->db, &err), &err);
-    LiveSetup lo = { .engine = w->engine, .path = str_c(w->path), .keep = keep };
-    assert_ok(live_open(&lo, &w->live, &err), &err);
-    SourcesOptions so = { .live = w->live, .engine = w->engine, .ctx = w, .options = options_of };
-    w->sources = sources_new(&so);
-    sources_wake(w->sources);
-}
-
-static void close_world(World *w)
-{
-    sources_free(w->sources);
-    live_close(w->live);
-    duck_disconnect(w->db);
-    duck_close(w->engine);
-}
-
-static void remove_files(const World *w)
-{
-    char wal[80];
-    snprintf(wal, sizeof wal, "%s.wal", w->path);
-    unlink(w->path);
-    unlink(wal);
-}
 
 static void quiet(const rd_kafka_t *rk UNUSED, int level UNUSED, const char *facility UNUSED, const char *text UNUSED)
 {
