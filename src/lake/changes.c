@@ -226,7 +226,7 @@ static bool totals_differ(const IceScan *old, const IceScan *new)
 
 Status lake_changes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const IceSnapshot *from, const IceSnapshot *to, const IceSchema *schema, LakeChanges *ret, Error *err)
 {
-    *ret = (LakeChanges){ .nothing = t->external && from && to && from->id == to->id };
+    *ret = (LakeChanges){ .nothing = from && to && from->id == to->id };
     if (ret->nothing)
         return OK;
     if (t->external)
@@ -241,7 +241,7 @@ Status lake_changes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const Ic
         TRY(lake_plan(l, a, t, from, NULL, &old, err));
     if (to)
         TRY(lake_plan(l, a, t, to, NULL, &new, err));
-    ret->nothing = from && to && (from->id == to->id || (only_replaced(t->meta, from, to) && !totals_differ(&old, &new)));
+    ret->nothing = from && to && only_replaced(t->meta, from, to) && !totals_differ(&old, &new);
     if (!ret->nothing) {
         split(a, &old, &new, &s);
         TRY(whole_files(&b, &s.came, ", CAST(1 AS BIGINT) AS __w", &selects, err));
