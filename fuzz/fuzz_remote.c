@@ -11,10 +11,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void config(Arena *a, Str body)
 {
-    Props p = {0};
+    Props p = {0}, q = {0};
     Error err;
-    if (remote_parse_config(a, body, &p, &err) == OK && !str_is_utf8(body))
+    if (remote_parse_config(a, body, &p, &q, &err) == OK && !str_is_utf8(body))
         abort();
+}
+
+static void signed_request(Arena *a, Str body)
+{
+    Props headers = {0};
+    Str url;
+    Error err;
+
+    if (remote_token_ends(a, body) < 0)
+        abort();
+    if (remote_parse_signed(a, body, &url, &headers, &err) != OK)
+        return;
+    for vec_each(const KeyValue, h, &headers)
+        if (!remote_is_token(h->key) || str_eq(h->key, S("host")) || memchr(h->value.p ? h->value.p : "", '\n', h->value.n))
+            abort();
 }
 
 static void token(Arena *a, Str body)
@@ -98,7 +113,7 @@ static void lists(Arena *a, Str body)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static void (*const questions[])(Arena *, Str) = { config, token, table, judged, sts, lists };
+    static void (*const questions[])(Arena *, Str) = { config, token, table, judged, sts, lists, signed_request };
     CLEANUP(arena_destroyp) Arena *a = arena_create();
 
     if (!size)

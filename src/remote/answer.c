@@ -115,15 +115,32 @@ static Status add_props(Arena *a, const Json *o, Props *ret, Error *err)
     return OK;
 }
 
-Status remote_parse_config(Arena *a, Str body, Props *config, Error *err)
+Status remote_parse_config(Arena *a, Str body, Props *defaults, Props *overrides, Error *err)
 {
     Json *j = NULL;
 
     TRY(object(a, body, "configuration", &j, err));
     if (!json_get(j, "defaults") && !json_get(j, "overrides"))
         return FAIL(err, E_INVALID, "the catalog's answer is no configuration: it has neither defaults nor overrides");
-    TRY(add_props(a, json_get(j, "defaults"), config, err));
-    return add_props(a, json_get(j, "overrides"), config, err);
+    TRY(add_props(a, json_get(j, "defaults"), defaults, err));
+    return add_props(a, json_get(j, "overrides"), overrides, err);
+}
+
+static bool one_line(Str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
+            return false;
+    return s.n <= TOKEN_BYTES_MAX;
+}
+
+static Str joined(Arena *a, const Json *list)
+{
+    StrVec parts = {0};
+    for (size_t i = 0; i < json_len(list); i++)
+        if (json_is(json_at(list, i), JSON_STRING))
+            vec_push(a, &parts, json_at(list, i)->string);
+    return str_join(a, &parts, S(", "));
 }
 
 Status remote_parse_token(Arena *a, Str body, TokenAnswer *ret, Error *err)
@@ -137,9 +154,52 @@ Status remote_parse_token(Arena *a, Str body, TokenAnswer *ret, Error *err)
         ret->life_ms = min_i64(seconds, 7 * 86400LL) * 1000;
     if (!ret->token.n || ret->token.n > TOKEN_BYTES_MAX)
         return FAIL(err, E_INVALID, "the token server's answer has no access_token of at most %d bytes", TOKEN_BYTES_MAX);
-    for (size_t i = 0; i < ret->token.n; i++)
-        if (ret->token.p[i] <= 0x20 || ret->token.p[i] >= 0x7f)
-            return FAIL(err, E_INVALID, "the token server's answer has an access_token that is none");
+    return remote_is_token(ret->token) ? OK : FAIL(err, E_INVALID, "the token server's answer has an access_token that is none");
+}
+
+bool remote_is_token(Str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] <= 0x20 || s.p[i] >= 0x7f)
+            return false;
+    return s.n && s.n <= TOKEN_BYTES_MAX;
+}
+
+/* Read, not verified: whether it is good is for the catalog to say. */
+int64_t remote_token_ends(Arena *a, Str token)
+{
+    Str head, rest, payload, tail, text;
+    Json *j = NULL;
+    Error ignored;
+
+    if (token.n > TOKEN_BYTES_MAX || !str_cut(token, '.', &head, &rest) || !str_cut(rest, '.', &payload, &tail))
+        return 0;
+    if (base64_decode(a, payload, &text, &ignored) != OK || json_parse(a, text, &j, &ignored) != OK)
+        return 0;
+    int64_t s = json_get_int(j, "exp", 0);
+    return s > 0 && s < INT64_MAX / 1000 ? s * 1000 : 0;
+}
+
+/* {"uri": "…", "headers": {"Authorization": ["…"]}}; what frames the request stays ours. */
+Status remote_parse_signed(Arena *a, Str body, Str *url, Props *headers, Error *err)
+{
+    static const char *const OURS[] = { "host", "content-length", "transfer-encoding", "connection", "expect", "te", "upgrade" };
+    Json *j = NULL, *all = NULL;
+
+    TRY(object(a, body, "signed request", &j, err));
+    if (json_need_str(j, "uri", url, err) != OK || json_need(j, "headers", JSON_OBJECT, &all, err) != OK || json_len(all) > SIGNED_HEADERS_MAX)
+        return FAIL(err, E_INVALID, "the catalog's answer is no signed request: it has no uri, or no headers, or more than %d of them", SIGNED_HEADERS_MAX);
+    for (size_t i = 0; i < all->object.n; i++) {
+        const JsonMember *m = &all->object.p[i];
+        Str name = str_lower(a, m->key), value = json_is(m->value, JSON_STRING) ? m->value->string : joined(a, m->value);
+        bool ours = false;
+        for (size_t k = 0; k < COUNT_OF(OURS); k++)
+            ours = ours || str_eq(name, str_c(OURS[k]));
+        if (!remote_is_token(name) || str_chr(name, ':') >= 0 || !one_line(value))
+            return FAIL(err, E_INVALID, "the catalog's answer is no signed request: it has a header that is none");
+        if (!ours)
+            props_set(a, headers, name, value);
+    }
     return OK;
 }
 

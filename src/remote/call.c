@@ -10,17 +10,22 @@
 
 typedef struct Outcome { Str token; int http; int64_t again_s; } Outcome;      /* http 0: no answer; again_s: Retry-After */
 
-static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, Outcome *out, Error *err);
-static Status authenticate(RemoteCatalog *c, Arena *a, HttpCall *h, AwsKeys *keys, Str *token, Error *err);
+static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str token, Str *body, Outcome *out, Error *err);
+static Status authenticate(RemoteCatalog *c, Arena *a, HttpCall *h, Str given, AwsKeys *keys, Str *token, Error *err);
 static void pause_before(int try, int64_t again_s);
 
 Status remote_call(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, Error *err)
 {
+    Str token = q->token;
     int renewed = 0;
 
     for (int i = 1; ; i++) {
         Outcome out = {0};
-        Status st = once(c, a, q, body, &out, err);
+        Status st = once(c, a, q, token, body, &out, err);
+        if (st == E_AUTH && out.http && token.n) {           /* (2): the table's has ended */
+            token = (Str){0};
+            continue;
+        }
         if (st == E_AUTH && out.http && out.token.n && !renewed && c->o.credential.n) {        /* (2): refused, so not done */
             renewed = 1;
             remote_token_refused(c, out.token);
@@ -34,16 +39,20 @@ Status remote_call(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, E
     }
 }
 
-static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, Outcome *out, Error *err)
+static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str token, Str *body, Outcome *out, Error *err)
 {
     AwsKeys keys = {0};
     HttpReply r = {0};
     StrBuf url = sb_new(a);
 
-    sb_add(&url, c->base);
-    sb_addc(&url, "/v1");
-    sb_add(&url, q->bare ? (Str){0} : c->prefix);
-    sb_add(&url, q->path);
+    if (q->url.n) {
+        sb_add(&url, q->url);
+    } else {
+        sb_add(&url, c->base);
+        sb_addc(&url, "/v1");
+        sb_add(&url, q->bare ? (Str){0} : c->prefix);
+        sb_add(&url, q->path);
+    }
     sb_addc(&url, q->query.n ? "?" : "");
     sb_add(&url, q->query);
     HttpCall h = { .method = q->method, .url = sb_str(&url), .timeout_ms = c->o.timeout_ms ? c->o.timeout_ms : CALL_TIMEOUT_MS, .max_bytes = q->max ? q->max : SMALL_ANSWER_MAX,
@@ -52,15 +61,15 @@ static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, O
         props_set(a, &h.headers, kv->key, kv->value);
     props_set(a, &h.headers, S("accept"), S("application/json"));
     props_set(a, &h.headers, S("x-client-version"), S("firn"));
-    if (q->delegates && c->o.vended)
-        props_set(a, &h.headers, S("x-iceberg-access-delegation"), S("vended-credentials"));
+    if (q->delegates)
+        props_set(a, &h.headers, S("x-iceberg-access-delegation"), str_c(q->delegates));
     if (q->unless.n)
         props_set(a, &h.headers, S("if-none-match"), q->unless);
     if (q->body) {
         props_set(a, &h.headers, S("content-type"), S("application/json"));
         h.body = json_text(a, q->body);
     }
-    TRY(authenticate(c, a, &h, &keys, &out->token, err));
+    TRY(authenticate(c, a, &h, token, &keys, &out->token, err));
     Status st = http_call(a, &h, &r, err);
     if (st == E_TIMEOUT && q->does > DOES_LIST)
         st = err->code = E_UNKNOWN;
@@ -81,19 +90,24 @@ static Status once(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, O
     return error_context(err, "%s " STR_FMT, q->method, STR_ARG(h.url)), st;
 }
 
-static Status authenticate(RemoteCatalog *c, Arena *a, HttpCall *h, AwsKeys *keys, Str *token, Error *err)
+/* A signature takes the authorization header; a token beside it goes where Iceberg's clients put it. */
+static Status authenticate(RemoteCatalog *c, Arena *a, HttpCall *h, Str given, AwsKeys *keys, Str *token, Error *err)
 {
-    if (c->o.kind == REMOTE_REST) {
+    *token = given;
+    if (!given.n && c->o.kind == REMOTE_REST)
         TRY(remote_token(c, a, token, err));
+    if (!c->sign_name.n) {
         h->bearer = *token;
         return OK;
     }
     if (!c->o.keys.get)
         return FAIL(err, E_AUTH, "requests to this catalog are signed, and there are no AWS keys");
     TRY_CTX(c->o.keys.get(c->o.keys.ctx, a, keys, err), err, "keys for the catalog");
+    if (token->n)
+        props_set(a, &h->headers, S("original-authorization"), str_cat(a, S("Bearer "), *token));
     h->sign = keys;
-    h->service = c->o.kind == REMOTE_GLUE ? S("glue") : S("s3tables");
-    h->region = c->o.region;
+    h->service = c->sign_name;
+    h->region = c->sign_region;
     return OK;
 }
 
@@ -102,6 +116,11 @@ static void pause_before(int try, int64_t again_s)
 {
     int64_t us = max_i64((int64_t)CALL_PAUSE_MS * 1000 << (try - 1), min_i64(again_s, CALL_AGAIN_MAX_S) * 1000000);
     usleep((useconds_t)(us / 2 + (int64_t)(rand_u64() % (uint64_t)us)));
+}
+
+const char *remote_delegates(const RemoteCatalog *c)
+{
+    return c->o.delegation == REMOTE_VENDED ? "vended-credentials" : c->o.delegation == REMOTE_SIGNING ? DELEGATES_SIGNING : NULL;
 }
 
 /* ---- paths ----------------------------------------------------------------------------------------------------- */

@@ -9,7 +9,8 @@
 static Status copy_options(RemoteCatalog *c, const RemoteOptions *o, Error *err);
 static Status configure(RemoteCatalog *c, Error *err);
 static Status take_prefix(RemoteCatalog *c, Error *err);
-static void take_headers(RemoteCatalog *c);
+static Status take_signing(RemoteCatalog *c, Error *err);
+static void take_headers(RemoteCatalog *c, const Props *from);
 static Str region_of(Str url);
 
 Status remote_open(const RemoteOptions *o, RemoteCatalog **ret, Error *err)
@@ -49,7 +50,7 @@ void remote_closep(RemoteCatalog **c)
 
 static Status copy_options(RemoteCatalog *c, const RemoteOptions *o, Error *err)
 {
-    Str *texts[] = { &c->o.url, &c->o.warehouse, &c->o.endpoint, &c->o.region, &c->o.credential, &c->o.scope, &c->o.oauth2_url, &c->o.bearer, &c->o.dir };
+    Str *texts[] = { &c->o.url, &c->o.warehouse, &c->o.endpoint, &c->o.region, &c->o.credential, &c->o.scope, &c->o.oauth2_url, &c->o.bearer, &c->o.dir, &c->o.sign_name, &c->o.sign_region };
 
     c->o = *o;
     c->o.storage = (Props){0};
@@ -65,7 +66,14 @@ static Status copy_options(RemoteCatalog *c, const RemoteOptions *o, Error *err)
     c->base = remote_url_at(c->a, c->o.url, c->o.endpoint);
     c->oauth_url = c->o.oauth2_url.n ? c->o.oauth2_url : str_cat(c->a, c->base, S("/v1/oauth/tokens"));
     c->separator = S("%1F");
+    c->sign_name = c->o.kind == REMOTE_GLUE ? S("glue") : c->o.kind == REMOTE_S3TABLES ? S("s3tables") : c->o.sign_name;
+    c->sign_region = c->o.kind == REMOTE_REST && c->o.sign_region.n ? c->o.sign_region : c->o.region;
     return OK;
+}
+
+Str remote_setting(const RemoteCatalog *c, const char *key)
+{
+    return props_get(&c->overrides, str_c(key), props_get(&c->defaults, str_c(key), (Str){0}));
 }
 
 /* https://s3tables.eu-west-1.amazonaws.com/iceberg */
@@ -89,9 +97,13 @@ static Status configure(RemoteCatalog *c, Error *err)
     if (c->o.warehouse.n)
         q.query = str_cat(a, S("warehouse="), url_encode(a, c->o.warehouse, 0));
     TRY(remote_call(c, a, &q, &body, err));
-    TRY_CTX(remote_parse_config(c->a, body, &c->config, err), err, STR_FMT "/v1/config", STR_ARG(c->base));
-    take_headers(c);
-    Str separator = props_get(&c->config, S("namespace-separator"), (Str){0});
+    TRY_CTX(remote_parse_config(c->a, body, &c->defaults, &c->overrides, err), err, STR_FMT "/v1/config", STR_ARG(c->base));
+    take_headers(c, &c->defaults);
+    take_headers(c, &c->overrides);
+    TRY(take_signing(c, err));
+    if (!c->o.bearer.n && !c->o.credential.n && remote_is_token(remote_setting(c, "token")))
+        c->o.bearer = remote_setting(c, "token");
+    Str separator = remote_setting(c, "namespace-separator");
     if (separator.n && separator.n <= 12 && str_chr(separator, '/') < 0 && str_chr(separator, '?') < 0 && str_chr(separator, '#') < 0)
         c->separator = separator;
     return take_prefix(c, err);
@@ -100,7 +112,7 @@ static Status configure(RemoteCatalog *c, Error *err)
 /* It comes encoded, and may have several segments ("catalogs/x"). */
 static Status take_prefix(RemoteCatalog *c, Error *err)
 {
-    Str p = props_get(&c->config, S("prefix"), (Str){0});
+    Str p = remote_setting(c, "prefix");
     StrVec segments = {0};
 
     if (!p.n)
@@ -113,6 +125,25 @@ static Status take_prefix(RemoteCatalog *c, Error *err)
         if (!s->n || str_eq(*s, S(".")) || str_eq(*s, S("..")))
             return FAIL(err, E_INVALID, "the catalog's configuration has a prefix that is no path: '" STR_FMT "'", STR_ARG(remote_words(c->a, p)));
     c->prefix = str_cat(c->a, S("/"), p);
+    return OK;
+}
+
+/* A catalog may want its requests signed from here on. */
+static Status take_signing(RemoteCatalog *c, Error *err)
+{
+    bool wanted = str_ieq(remote_setting(c, "rest.sigv4-enabled"), S("true")) || str_ieq(remote_setting(c, "rest.auth.type"), S("sigv4"));
+    Str name = remote_setting(c, "rest.signing-name"), region = remote_setting(c, "rest.signing-region");
+
+    if (!wanted || c->sign_name.n)
+        return OK;
+    if (!c->o.keys.get) {
+        RAISE(err, E_AUTH, "the catalog wants signed requests (rest.sigv4-enabled), and there are no AWS keys to sign with");
+        error_hint(err, "Give the connection an AWS CONNECTION and a SIGNING NAME.");
+        return E_AUTH;
+    }
+    c->sign_name = name.n ? name : S("execute-api");
+    if (!c->o.sign_region.n && (region.n || remote_setting(c, "client.region").n))
+        c->sign_region = region.n ? region : remote_setting(c, "client.region");
     return OK;
 }
 
@@ -138,9 +169,9 @@ static bool may_be_set(Str name, Str value)
     return name.n && value.n <= 8192 && !str_starts(name, S("x-amz-"));
 }
 
-static void take_headers(RemoteCatalog *c)
+static void take_headers(RemoteCatalog *c, const Props *from)
 {
-    for vec_each(KeyValue, kv, &c->config) {
+    for vec_each(KeyValue, kv, from) {
         Str name = str_starts(kv->key, S("header.")) ? str_lower(c->a, str_from(kv->key, 7)) : (Str){0};
         if (name.n && c->headers.n < HEADERS_MAX && may_be_set(name, kv->value))
             props_set(c->a, &c->headers, name, kv->value);

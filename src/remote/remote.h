@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* remote.h - Iceberg catalogs elsewhere: the REST catalog protocol from the client's side, and the object store behind it.
  *
- * Knows four kinds of catalogs: any REST catalog (OAuth2 client credentials, bearer token), S3 Tables and Glue by their Iceberg REST endpoints
- * (SigV4), firn's own by any of these.  A RemoteTable is what one loadTable said, with a Store through which its files are read and written; lake/ and iceberg/
+ * Knows four kinds of catalogs: any REST catalog (OAuth2 client credentials, bearer token and its exchange, SigV4), S3 Tables and Glue by their Iceberg REST
+ * endpoints (SigV4), firn's own by any of these.  A RemoteTable is what one loadTable said, with a Store through which its files are read and written; lake/ and iceberg/
  * work on that Store as on ours.  Answers are bounded and believed in nothing: metadata is parsed by iceberg/'s own parser, locations must lie below the
  * table's.  (Iceberg REST specification; spec/materialize.md 1.3, 2.5; spec/iceberg.md.)
  * Any thread may call; one RemoteCatalog holds one token and its expiry. */
@@ -18,6 +18,8 @@
 typedef struct RemoteKeys { void *ctx; Status (*get)(void *ctx, Arena *a, AwsKeys *ret, Error *err); } RemoteKeys;
 
 typedef enum { REMOTE_REST, REMOTE_S3TABLES, REMOTE_GLUE } RemoteKind;
+/* Who lets us at a table's files: our own keys; the catalog's vended credentials (else our own, else its signatures); the catalog's signatures. */
+typedef enum { REMOTE_OWN_KEYS, REMOTE_VENDED, REMOTE_SIGNING } RemoteDelegation;
 typedef struct RemoteOptions {
     RemoteKind kind;
     Str url, warehouse;
@@ -25,8 +27,9 @@ typedef struct RemoteOptions {
     Str region;
     RemoteKeys keys;                  /* S3TABLES, GLUE: signs; REST: the object store's keys when the catalog vends none. get NULL: none */
     Str credential, scope, oauth2_url;        /* REST: "id:secret" or "secret"; scope "" means "catalog" */
-    Str bearer;                       /* REST: a token that is given */
-    int vended;                       /* ask for vended credentials */
+    Str bearer;                       /* REST: a token that is given; exchanged for a new one before it ends, where it says when */
+    Str sign_name, sign_region;       /* REST: requests are signed with keys for this service ("execute-api"); region "": `region`. The catalog's configuration may ask for it too */
+    RemoteDelegation delegation;
     int timeout_ms;                   /* a request; 0: 30,000 */
     Str dir;                          /* a folder for copies of objects and files on their way out; "": the system's for temporary files */
     int64_t cache_bytes;              /* of copies there; 0: 8 GiB */
@@ -50,6 +53,7 @@ typedef struct RemoteTable {
     Str ns, name, metadata_location;  /* ns: levels joined by 0x1F */
     IceMetadata *meta;                /* all but the store is in the arena of the last call that changed it */
     Str etag;                         /* of the catalog's answer, when it gave one */
+    Str token;                        /* the catalog's, for requests about this table; "": as for others */
     Store *store;                     /* of the table's files, with the credentials that came with it (renewed while it is open); refuses what lies elsewhere.
                                          Owned: remote_table_end */
 } RemoteTable;

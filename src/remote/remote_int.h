@@ -23,6 +23,8 @@ enum {
     VENDED_EARLY_MS   = 15 * 60 * 1000,             /* spec/materialize.md 1.3 */
     VENDED_LIFE_MS    = 5 * 60 * 1000,
     TOKEN_AGAIN_MS    = 5000,
+    TOKEN_EXCHANGE_AGAIN_MS = 30 * 1000,
+    SIGNED_HEADERS_MAX = 64,                        /* that a signer gives a request */
 };
 #define NS_SEPARATOR '\x1f'
 
@@ -33,7 +35,8 @@ struct RemoteCatalog {
     Str oauth_url;
     Str prefix;                                     /* "/x", or empty */
     Str separator;                                  /* of namespace levels in a path, encoded */
-    Props config;                                   /* defaults, then overrides */
+    Props defaults, overrides;                      /* of its configuration; what the options say lies between */
+    Str sign_name, sign_region;                     /* "": requests are not signed */
     Props headers;                                  /* header.X */
     StoreCache *cache;
     HttpPool *pool;
@@ -41,6 +44,7 @@ struct RemoteCatalog {
     Arena *token_arena;
     Str token;
     int64_t token_due_ms;                           /* 0: none */
+    int64_t token_tried_ms;                         /* of an exchange that failed */
 };
 
 /* ---- answers (answer.c): pure, of bytes from outside ------------------------------------------------------------ */
@@ -50,10 +54,14 @@ typedef enum { DOES_READ, DOES_LIST /* up to here nothing is changed */, DOES_CR
 NODISCARD Status remote_judge(Arena *a, Does does, int http, Str body, Error *err);
 Str remote_words(Arena *a, Str s);                  /* one line, UTF-8, WORDS_MAX bytes */
 
-NODISCARD Status remote_parse_config(Arena *a, Str body, Props *config, Error *err);
+NODISCARD Status remote_parse_config(Arena *a, Str body, Props *defaults, Props *overrides, Error *err);
 typedef struct TokenAnswer { Str token; int64_t life_ms; } TokenAnswer;
 NODISCARD Status remote_parse_token(Arena *a, Str body, TokenAnswer *ret, Error *err);
 NODISCARD Status remote_judge_token(Arena *a, int http, Str body, Error *err);
+bool remote_is_token(Str s);                        /* such that it can stand in a header */
+int64_t remote_token_ends(Arena *a, Str token);     /* of a JWT that says when, in ms; 0: not known */
+/* What a signer answers: the URL, and the headers that the request has then. */
+NODISCARD Status remote_parse_signed(Arena *a, Str body, Str *url, Props *headers, Error *err);
 typedef struct StorageGrant { Str prefix; Props config; } StorageGrant;
 typedef VEC(StorageGrant) StorageGrants;
 typedef struct TableAnswer { Str metadata_location; IceMetadata *meta; Props config; StorageGrants grants; } TableAnswer;
@@ -77,7 +85,9 @@ typedef struct RemoteCall {
     Does does;
     size_t max;                                     /* bytes of the answer; 0: SMALL_ANSWER_MAX */
     int bare;                                       /* no prefix: config */
-    int delegates;                                  /* may bring credentials for storage */
+    Str url;                                        /* takes the place of base, prefix and path: of this catalog's own host (remote_own_url) */
+    Str token;                                      /* the table's; refused, the catalog's is tried */
+    const char *delegates;                          /* the access that is asked for; NULL: the answer brings no credentials */
     Str unless;                                     /* the ETag of what is known: an answer of 304 gives an empty body */
     Str *etag;                                      /* gets the answer's, or ""; may be NULL */
 } RemoteCall;
@@ -87,6 +97,9 @@ Str remote_table_path(RemoteCatalog *c, Arena *a, Str ns, Str name);
 Json *remote_namespace_json(Arena *a, Str ns);
 Str remote_url_at(Arena *a, Str url, Str endpoint);     /* contract.md, "ENDPOINT" */
 Str remote_endpoint(Arena *a, Str endpoint);            /* with a scheme, without a slash at its end */
+Str remote_setting(const RemoteCatalog *c, const char *key);            /* overrides, then defaults */
+const char *remote_delegates(const RemoteCatalog *c);
+#define DELEGATES_SIGNING "remote-signing"
 
 /* The bearer token as it is good now: given, or got by client credentials. Empty: none. */
 NODISCARD Status remote_token(RemoteCatalog *c, Arena *a, Str *ret, Error *err);
@@ -94,6 +107,13 @@ void remote_token_refused(RemoteCatalog *c, Str token);
 
 /* ---- storage (storage.c) -------------------------------------------------------------------------------------------- */
 
+/* E_AUTH, kind NoCredentials: neither the catalog nor the connection has any. */
 NODISCARD Status remote_storage_open(RemoteCatalog *c, Str ns, Str name, const TableAnswer *t, Store **ret, Error *err);
+
+/* ---- somebody who signs (signer.c) ------------------------------------------------------------------------------------ */
+
+/* The URL of a table's signer, by what the catalog says of it; E_DENIED: of another host than the catalog's. */
+NODISCARD Status remote_signer_url(const RemoteCatalog *c, Arena *a, Str uri, Str endpoint, Str *ret, Error *err);
+NODISCARD Status remote_sign(RemoteCatalog *c, Arena *a, Str signer, Str token, StoreS3Request *r, Error *err);
 
 #endif

@@ -5,6 +5,7 @@
  * (2) a failed call leaves the RemoteTable as it was. */
 #include "remote/remote_int.h"
 
+static Str table_token(const TableAnswer *t);
 static Status answered(RemoteCatalog *c, Arena *a, Str ns, Str name, Str body, Str etag, RemoteTable *ret, Error *err);
 static Json *new_table(Arena *a, Str name, const RemoteNew *n);
 static Json *commit_body(const RemoteTable *t, Arena *a, const IceUpdates *ups, const IceRequirements *rqs);
@@ -13,7 +14,7 @@ static Status committed(const RemoteTable *t, Arena *a, const IceUpdates *ups, S
 Status remote_table_load(RemoteCatalog *c, Arena *a, Str ns, Str name, RemoteTable *ret, Error *err)
 {
     Str body = {0}, etag = {0};
-    RemoteCall q = { .method = "GET", .path = remote_table_path(c, a, ns, name), .max = LIMIT_JSON_BYTES, .delegates = 1, .etag = &etag };
+    RemoteCall q = { .method = "GET", .path = remote_table_path(c, a, ns, name), .max = LIMIT_JSON_BYTES, .delegates = remote_delegates(c), .etag = &etag };
 
     TRY(remote_call(c, a, &q, &body, err));
     return answered(c, a, ns, name, body, etag, ret, err);
@@ -31,7 +32,7 @@ Status remote_table_poll(RemoteTable *t, Arena *a, int *changed, Error *err)
     TableAnswer now = {0};
     StrVec places = {0};
     Str body = {0}, etag = {0};
-    RemoteCall q = { .method = "GET", .path = remote_table_path(t->catalog, a, t->ns, t->name), .max = LIMIT_JSON_BYTES, .delegates = 1, .unless = t->etag, .etag = &etag };
+    RemoteCall q = { .method = "GET", .path = remote_table_path(t->catalog, a, t->ns, t->name), .max = LIMIT_JSON_BYTES, .delegates = remote_delegates(t->catalog), .unless = t->etag, .etag = &etag };
 
     *changed = 0;
     TRY(remote_call(t->catalog, a, &q, &body, err));
@@ -50,6 +51,7 @@ Status remote_table_poll(RemoteTable *t, Arena *a, int *changed, Error *err)
     t->meta = now.meta;
     t->metadata_location = now.metadata_location;
     t->etag = etag;
+    t->token = table_token(&now);
     return OK;
 }
 
@@ -57,7 +59,7 @@ Status remote_table_create(RemoteCatalog *c, Arena *a, Str ns, Str name, const R
 {
     Str body = {0};
     RemoteCall q = { .method = "POST", .path = str_cat(a, remote_namespace_path(c, a, ns), S("/tables")), .body = new_table(a, name, n), .does = DOES_CREATE, .max = LIMIT_JSON_BYTES,
-                     .delegates = 1 };
+                     .delegates = remote_delegates(c) };
 
     TRY(remote_call(c, a, &q, &body, err));
     return answered(c, a, ns, name, body, (Str){0}, ret, err);
@@ -67,7 +69,8 @@ Status remote_table_commit(RemoteTable *t, Arena *a, const IceUpdates *ups, cons
 {
     Str body = {0};
     TableAnswer now = {0};
-    RemoteCall q = { .method = "POST", .path = remote_table_path(t->catalog, a, t->ns, t->name), .body = commit_body(t, a, ups, rqs), .does = DOES_COMMIT, .max = LIMIT_JSON_BYTES };
+    RemoteCall q = { .method = "POST", .path = remote_table_path(t->catalog, a, t->ns, t->name), .body = commit_body(t, a, ups, rqs), .does = DOES_COMMIT, .max = LIMIT_JSON_BYTES,
+                     .token = t->token };
 
     TRY(remote_call(t->catalog, a, &q, &body, err));
     if (committed(t, a, ups, body, &now, err) != OK) {
@@ -79,6 +82,7 @@ Status remote_table_commit(RemoteTable *t, Arena *a, const IceUpdates *ups, cons
     t->meta = now.meta;
     t->metadata_location = now.metadata_location;
     t->etag = (Str){0};
+    t->token = table_token(&now).n ? table_token(&now) : str_dup(a, t->token);
     return OK;
 }
 
@@ -100,14 +104,36 @@ void remote_table_end(RemoteTable *t)
 
 /* ---- helpers ----------------------------------------------------------------------------------------------------- */
 
+static Str table_token(const TableAnswer *t)
+{
+    Str token = props_get(&t->config, S("token"), (Str){0});
+    return remote_is_token(token) ? token : (Str){0};
+}
+
+/* A catalog that vends nothing may sign: it is asked for that when there is nothing else. */
+static Status signed_instead(RemoteCatalog *c, Arena *a, Str ns, Str name, TableAnswer *t, Store **ret, Error *err)
+{
+    Error why;
+    Str body = {0};
+    RemoteCall q = { .method = "GET", .path = remote_table_path(c, a, ns, name), .max = LIMIT_JSON_BYTES, .delegates = DELEGATES_SIGNING };
+
+    if (remote_call(c, a, &q, &body, &why) != OK || remote_parse_table(a, body, t, &why) != OK)
+        return err->code;
+    return remote_storage_open(c, ns, name, t, ret, err);
+}
+
 static Status answered(RemoteCatalog *c, Arena *a, Str ns, Str name, Str body, Str etag, RemoteTable *ret, Error *err)
 {
     TableAnswer t = {0};
     Store *store = NULL;
 
     TRY(remote_parse_table(a, body, &t, err));
-    TRY(remote_storage_open(c, ns, name, &t, &store, err));
-    *ret = (RemoteTable){ .catalog = c, .ns = str_dup(a, ns), .name = str_dup(a, name), .metadata_location = t.metadata_location, .meta = t.meta, .store = store, .etag = etag };
+    Status st = remote_storage_open(c, ns, name, &t, &store, err);
+    if (st == E_AUTH && c->o.delegation == REMOTE_VENDED && str_eq(str_c(err->kind), S("NoCredentials")))
+        st = signed_instead(c, a, ns, name, &t, &store, err);
+    TRY(st);
+    *ret = (RemoteTable){ .catalog = c, .ns = str_dup(a, ns), .name = str_dup(a, name), .metadata_location = t.metadata_location, .meta = t.meta, .store = store, .etag = etag,
+                          .token = table_token(&t) };
     return OK;
 }
 

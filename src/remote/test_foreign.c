@@ -21,7 +21,7 @@ static int set_up(void **state)
     if (!url)
         return 0;
     Arena *a = arena_create();
-    RemoteOptions o = { .kind = REMOTE_REST, .url = str_c(url), .vended = getenv("FIRN_FOREIGN_VENDED") ? 1 : 0, .region = S("us-east-1") };
+    RemoteOptions o = { .kind = REMOTE_REST, .url = str_c(url), .delegation = getenv("FIRN_FOREIGN_VENDED") ? REMOTE_VENDED : REMOTE_OWN_KEYS, .region = S("us-east-1") };
     if (getenv("FIRN_FOREIGN_S3"))
         props_set(a, &o.storage, S("s3.endpoint"), str_c(getenv("FIRN_FOREIGN_S3")));
     if (getenv("FIRN_FOREIGN_KEYS"))

@@ -1,190 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_remote.c - the client of catalogs against a server that says what each test wants, true or not: whole and half answers, wrong JSON, endless bodies, every HTTP status,
  * cut connections, tokens that end, redirects. */
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include "remote/remote.h"
-#include "test.h"
-
-enum { ASKED_MAX = 64 };
-typedef struct Asked { Str line, head, body; } Asked;
-typedef struct Env Env;
-struct Env {
-    Arena *a, *sa;                /* the test's; the server's */
-    pthread_mutex_t mu;
-    pthread_t thread;
-    int fd, port, n;
-    Asked asked[ASKED_MAX];
-    /* The raw bytes of an answer; p NULL: the connection is cut. */
-    Str (*answer)(Env *e, const Asked *q);
-    Str config, table, script;    /* bodies */
-    int status, tokens, token_life, fail_first, keys_asked, vended, no_route;
-    RemoteCatalog *c;
-    Error err;
-    char dir[64];
-};
-
-/* ---- the server ---------------------------------------------------------------------------------------------------- */
-
-static Str http(Env *e, int status, Str body)
-{
-    return str_fmt(e->sa, "HTTP/1.1 %d X\r\nContent-Type: application/json\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n" STR_FMT, status, body.n, STR_ARG(body));
-}
-
-static bool has(Str s, const char *needle) { return str_find(s, str_c(needle)) >= 0; }
-static bool is(const Asked *q, const char *start) { return str_starts(q->line, str_c(start)); }
-
-static Str token_answer(Env *e)
-{
-    e->tokens++;
-    return http(e, 200, str_fmt(e->sa, "{\"access_token\":\"tok%d\",\"token_type\":\"bearer\",\"expires_in\":%d}", e->tokens, e->token_life));
-}
-
-static Str usual(Env *e, const Asked *q)
-{
-    if (has(q->line, "/oauth/tokens"))
-        return token_answer(e);
-    if (has(q->line, "/config"))
-        return http(e, 200, e->config);
-    if (has(q->line, "/credentials"))
-        return e->no_route ? http(e, 404, S("{\"error\":{\"message\":\"no route\",\"type\":\"NoSuchEndpoint\",\"code\":404}}")) : http(e, e->status, e->script);
-    if (has(q->line, "/tables/") && is(q, "GET"))
-        return http(e, 200, e->table);
-    return http(e, e->status, e->script);
-}
-
-static size_t content_length(Str head)
-{
-    ptrdiff_t at = str_find(head, S("Content-Length: "));
-    return at < 0 ? 0 : (size_t)atol(head.p + at + 16);
-}
-
-static void serve_one(Env *e, int fd)
-{
-    CLEANUP(arena_destroyp) Arena *a = arena_create();
-    StrBuf b = sb_new(a);
-    char buf[4096];
-    ptrdiff_t end;
-    ssize_t n;
-
-    while ((end = str_find(sb_str(&b), S("\r\n\r\n"))) < 0 || b.n < (size_t)end + 4 + content_length(sb_str(&b))) {
-        if ((n = read(fd, buf, sizeof buf)) <= 0)
-            return;
-        sb_add(&b, str_n(buf, (size_t)n));
-    }
-    pthread_mutex_lock(&e->mu);
-    Asked *q = &e->asked[e->n % ASKED_MAX];
-    Str all = str_dup(e->sa, sb_str(&b));
-    q->head = str_sub(all, 0, (size_t)end);
-    q->body = str_from(all, (size_t)end + 4);
-    str_cut(q->head, '\r', &q->line, &(Str){0});
-    e->n++;
-    Str out = e->answer(e, q);
-    pthread_mutex_unlock(&e->mu);
-    while (out.n && (n = send(fd, out.p, out.n, MSG_NOSIGNAL)) > 0)
-        out = str_from(out, (size_t)n);
-}
-
-static void *serve(void *ctx)
-{
-    Env *e = ctx;
-    for (int fd; (fd = accept(e->fd, NULL, NULL)) >= 0; ) {
-        serve_one(e, fd);
-        shutdown(fd, SHUT_RDWR);
-        close(fd);
-    }
-    return NULL;
-}
-
-static Asked *last(Env *e)
-{
-    pthread_mutex_lock(&e->mu);
-    Asked *q = &e->asked[(e->n - 1) % ASKED_MAX];
-    pthread_mutex_unlock(&e->mu);
-    return q;
-}
-
-/* ---- frame ------------------------------------------------------------------------------------------------------------- */
-
-static Str metadata_text(Env *e, const char *location, const char *props)
-{
-    return str_fmt(e->a, "{\"format-version\":2,\"table-uuid\":\"7c0f1a6e-0000-4000-8000-000000000001\",\"location\":\"%s\",\"last-sequence-number\":1,\"last-updated-ms\":1,\"last-column-id\":1,"
-        "\"current-schema-id\":0,\"schemas\":[{\"type\":\"struct\",\"schema-id\":0,\"fields\":[{\"id\":1,\"name\":\"x\",\"required\":false,\"type\":\"long\"}]}],"
-        "\"default-spec-id\":0,\"partition-specs\":[{\"spec-id\":0,\"fields\":[]}],\"last-partition-id\":999,\"default-sort-order-id\":0,\"sort-orders\":[{\"order-id\":0,\"fields\":[]}],"
-        "\"properties\":%s,\"current-snapshot-id\":5,\"snapshots\":[{\"snapshot-id\":5,\"sequence-number\":1,\"timestamp-ms\":1,\"summary\":{\"operation\":\"append\"},\"manifest-list\":\"%s/metadata/l.avro\"}],"
-        "\"refs\":{\"main\":{\"snapshot-id\":5,\"type\":\"branch\"}}}", location, props, location);
-}
-
-static Str table_text(Env *e, const char *metadata_location, Str metadata, const char *config)
-{
-    return str_fmt(e->a, "{\"metadata-location\":\"%s\",\"metadata\":" STR_FMT ",\"config\":%s}", metadata_location, STR_ARG(metadata), config);
-}
-
-static int setup(void **state)
-{
-    Env *e = calloc(1, sizeof *e);
-    struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t n = sizeof at;
-
-    e->a = arena_create();
-    e->sa = arena_create();
-    pthread_mutex_init(&e->mu, NULL);
-    strcpy(e->dir, "/tmp/firn-test-XXXXXX");
-    assert_non_null(mkdtemp(e->dir));
-    e->fd = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(e->fd, (struct sockaddr *)&at, sizeof at), 0);
-    assert_int_equal(listen(e->fd, 16), 0);
-    assert_int_equal(getsockname(e->fd, (struct sockaddr *)&at, &n), 0);
-    e->port = ntohs(at.sin_port);
-    e->answer = usual;
-    e->status = 200;
-    e->token_life = 3600;
-    e->config = S("{\"defaults\":{},\"overrides\":{}}");
-    e->table = table_text(e, "s3://b/t/metadata/1.metadata.json", metadata_text(e, "s3://b/t", "{}"), "{}");
-    assert_int_equal(pthread_create(&e->thread, NULL, serve, e), 0);
-    *state = e;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    Env *e = *state;
-    remote_close(e->c);
-    shutdown(e->fd, SHUT_RDWR);
-    pthread_join(e->thread, NULL);
-    close(e->fd);
-    assert_int_equal(rmdir(e->dir), 0);
-    pthread_mutex_destroy(&e->mu);
-    arena_destroy(e->a);
-    arena_destroy(e->sa);
-    free(e);
-    return 0;
-}
-
-static Status keys(void *ctx, Arena *a, AwsKeys *ret, Error *err)
-{
-    (void)err, (void)a;
-    ((Env *)ctx)->keys_asked++;
-    *ret = (AwsKeys){ .access_key = S("AKIDTEST"), .secret_key = S("secret") };
-    return OK;
-}
-
-static RemoteOptions options(Env *e)
-{
-    return (RemoteOptions){ .kind = REMOTE_REST, .url = str_fmt(e->a, "http://127.0.0.1:%d/cat/", e->port), .dir = str_c(e->dir), .timeout_ms = 2000, .keys = { e, keys } };
-}
-
-static void open_catalog(Env *e, RemoteOptions o)
-{
-    remote_close(e->c);
-    e->c = NULL;
-    assert_ok(remote_open(&o, &e->c, &e->err), &e->err);
-}
+#include "remote/remote_server_test.h"
 
 /* ---- configuration ------------------------------------------------------------------------------------------------------- */
 
@@ -265,11 +82,6 @@ static Str refuses_first_token(Env *e, const Asked *q)
     if (!has(q->line, "/oauth/tokens") && !has(q->line, "/config") && has(q->head, "Bearer tok1"))
         return http(e, 401, S("{\"error\":{\"message\":\"token is over\",\"type\":\"NotAuthorizedException\",\"code\":401}}"));
     return usual(e, q);
-}
-
-static Str refuses_all(Env *e, const Asked *q)
-{
-    return has(q->line, "/oauth/tokens") ? http(e, 401, S("{\"error\":\"invalid_client\",\"error_description\":\"who are you\\n?\"}")) : usual(e, q);
 }
 
 static void test_tokens(void **state)
@@ -379,16 +191,6 @@ static void test_namespaces(void **state)
 }
 
 /* ---- tables ------------------------------------------------------------------------------------------------------------------- */
-
-static void load_fails(Env *e, Str answer, Status st)
-{
-    RemoteTable t = {0};
-    e->table = answer;
-    Status got = remote_table_load(e->c, e->a, S("n"), S("t"), &t, &e->err);
-    if (got != st)
-        fail_msg("%s: %s", status_name(got), got == OK ? "" : e->err.message);
-    assert_null(t.store);
-}
 
 static void test_load(void **state)
 {
@@ -732,104 +534,6 @@ static void test_create_and_drop(void **state)
     assert_true(is(last(e), "DELETE /cat/v1/namespaces/n/tables/t?purgeRequested=false HTTP"));
 }
 
-/* ---- storage -------------------------------------------------------------------------------------------------------------------- */
-
-static Str storage(Env *e, const Asked *q)
-{
-    if (is(q, "GET /b/") || is(q, "HEAD /b/"))
-        return str_fmt(e->sa, "HTTP/1.1 200 X\r\nETag: \"e\"\r\nLast-Modified: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 5\r\nConnection: close\r\n\r\nbytes");
-    return usual(e, q);
-}
-
-static Str vended_config(Env *e, const char *id, int64_t life_ms)
-{
-    return str_fmt(e->a, "{\"s3.endpoint\":\"http://127.0.0.1:%d\",\"s3.path-style-access\":\"true\",\"s3.region\":\"eu-north-1\",\"s3.access-key-id\":\"%s\",\"s3.secret-access-key\":\"sec\","
-        "\"s3.session-token\":\"sess-%s\",\"s3.session-token-expires-at-ms\":\"%lld\"}", e->port, id, id, (long long)(clock_ms() + life_ms));
-}
-
-static void read_bytes(Env *e, RemoteTable *t)
-{
-    Str got;
-    assert_ok(store_read(t->store, e->a, S("s3://b/t/data/x"), 100, &got, &e->err), &e->err);
-    assert_str(got, "bytes");
-}
-
-static void test_own_keys(void **state)
-{
-    Env *e = *state;
-    RemoteTable t = {0};
-    RemoteOptions o = options(e);
-
-    e->answer = storage;
-    e->config = str_fmt(e->a, "{\"defaults\":{\"s3.endpoint\":\"http://127.0.0.1:%d\",\"client.region\":\"eu-south-1\"},\"overrides\":{}}", e->port);
-    open_catalog(e, o);
-    assert_ok(remote_table_load(e->c, e->a, S("n"), S("t"), &t, &e->err), &e->err);
-    assert_false(has(last(e)->head, "x-iceberg-access-delegation"));
-    read_bytes(e, &t);
-    assert_true(has(last(e)->head, "Credential=AKIDTEST/"));
-    assert_true(has(last(e)->head, "/eu-south-1/s3/aws4_request"));
-    remote_table_end(&t);
-    o.keys.get = NULL;
-    open_catalog(e, o);
-    load_fails(e, e->table, E_AUTH);
-    assert_non_null(strstr(e->err.hint, "vended"));
-}
-
-static void test_vended(void **state)
-{
-    Env *e = *state;
-    RemoteTable t = {0};
-    RemoteOptions o = options(e);
-
-    e->answer = storage;
-    o.vended = 1;
-    open_catalog(e, o);
-    e->table = table_text(e, "s3://b/t/metadata/1.metadata.json", metadata_text(e, "s3://b/t", "{}"), vended_config(e, "AK1", 600).p);
-    e->script = str_fmt(e->a, "{\"storage-credentials\":[{\"prefix\":\"s3://b\",\"config\":{\"s3.access-key-id\":\"WRONG\",\"s3.secret-access-key\":\"x\"}},{\"prefix\":\"s3://b/t\",\"config\":" STR_FMT "},"
-        "{\"prefix\":\"s3://b/tt\",\"config\":{}}]}", STR_ARG(vended_config(e, "AK2", 3600000)));
-    assert_ok(remote_table_load(e->c, e->a, S("n"), S("t"), &t, &e->err), &e->err);
-    assert_true(has(last(e)->head, "x-iceberg-access-delegation: vended-credentials"));
-    read_bytes(e, &t);
-    assert_true(has(last(e)->head, "Credential=AK1/"));
-    assert_true(has(last(e)->head, "sess-AK1"));
-    usleep(400 * 1000);                              /* half of its life */
-    e->n = 0;
-    read_bytes(e, &t);
-    assert_true(is(&e->asked[0], "GET /cat/v1/namespaces/n/tables/t/credentials HTTP"));
-    assert_true(has(last(e)->head, "Credential=AK2/"));
-    e->n = 0;
-    read_bytes(e, &t);
-    assert_int_equal(e->n, 1);
-    remote_table_end(&t);
-    assert_int_equal(e->keys_asked, 0);
-}
-
-static void test_vended_by_load(void **state)
-{
-    Env *e = *state;
-    RemoteTable t = {0};
-    RemoteOptions o = options(e);
-    Str got;
-
-    e->answer = storage;
-    e->no_route = 1;
-    o.vended = 1;
-    open_catalog(e, o);
-    e->table = table_text(e, "s3://b/t/metadata/1.metadata.json", metadata_text(e, "s3://b/t", "{}"), vended_config(e, "AK1", 300).p);
-    assert_ok(remote_table_load(e->c, e->a, S("n"), S("t"), &t, &e->err), &e->err);
-    e->table = table_text(e, "s3://b/t/metadata/1.metadata.json", metadata_text(e, "s3://b/t", "{}"), vended_config(e, "AK3", 600).p);
-    usleep(200 * 1000);
-    read_bytes(e, &t);
-    assert_true(has(last(e)->head, "Credential=AK3/"));
-    e->table = S("{}");
-    usleep(350 * 1000);                              /* due, not over: the old ones serve */
-    read_bytes(e, &t);
-    assert_true(has(last(e)->head, "Credential=AK3/"));
-    usleep(300 * 1000);                              /* over */
-    assert_status(store_read(t.store, e->a, S("s3://b/t/data/x"), 100, &got, &e->err), E_INVALID);
-    remote_table_end(&t);
-}
-
 /* ---- STS -------------------------------------------------------------------------------------------------------------------------- */
 
 static Str sts(Env *e, const Asked *q)
@@ -879,7 +583,7 @@ int main(void)
 #define T(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_configuration), T(test_bad_configurations), T(test_endpoint), T(test_tokens), T(test_bearer), T(test_namespaces), T(test_load), T(test_poll), T(test_not_found), T(test_tables), T(test_retry_after), T(test_lies),
-        T(test_commit_outcomes), T(test_commit_lies), T(test_create_and_drop), T(test_own_keys), T(test_vended), T(test_vended_by_load), T(test_sts),
+        T(test_commit_outcomes), T(test_commit_lies), T(test_create_and_drop), T(test_sts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

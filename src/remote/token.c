@@ -1,34 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token.c - bearer tokens: given, or got by OAuth2 client credentials and got again before they end.
+/* token.c - bearer tokens: given and exchanged for new ones before they end (RFC 8693), or got by OAuth2 client credentials and got again before they end.
  *
- * One token a catalog; whoever finds it due asks while the others wait. */
+ * One token a catalog; whoever finds it due asks while the others wait.  A given token that cannot be exchanged goes on as it is: the catalog says when it is over. */
 #include "remote/remote_int.h"
 
-static Status ask(RemoteCatalog *c, Arena *a, TokenAnswer *ret, Error *err);
+static Status ask(RemoteCatalog *c, Arena *a, Str body, Str bearer, TokenAnswer *ret, Error *err);
 static Str form(RemoteCatalog *c, Arena *a);
+static void exchange(RemoteCatalog *c, Arena *a, int64_t now);
+static void keep(RemoteCatalog *c, const TokenAnswer *t, int64_t now);
 
 Status remote_token(RemoteCatalog *c, Arena *a, Str *ret, Error *err)
 {
-    if (!c->o.credential.n) {
-        *ret = c->o.bearer;
-        return OK;
-    }
+    TokenAnswer t = {0};
     Status st = OK;
+
     pthread_mutex_lock(&c->mu);
     int64_t now = clock_ms();
-    if (!c->token_due_ms || now >= c->token_due_ms) {
-        TokenAnswer t = {0};
-        st = ask(c, a, &t, err);
-        if (st == OK) {
-            arena_destroy(c->token_arena);
-            c->token_arena = arena_create();
-            c->token = str_dup(c->token_arena, t.token);
-            c->token_due_ms = now + max_i64(t.life_ms - TOKEN_EARLY_MS, t.life_ms / 2);
-        }
+    if (!c->o.credential.n) {
+        exchange(c, a, now);
+    } else if (!c->token_due_ms || now >= c->token_due_ms) {
+        st = ask(c, a, form(c, a), (Str){0}, &t, err);
+        if (st == OK)
+            keep(c, &t, now);
     }
-    *ret = st == OK ? str_dup(a, c->token) : (Str){0};
+    *ret = st != OK ? (Str){0} : c->token.n ? str_dup(a, c->token) : c->o.bearer;
     pthread_mutex_unlock(&c->mu);
     return st;
+}
+
+static void keep(RemoteCatalog *c, const TokenAnswer *t, int64_t now)
+{
+    arena_destroy(c->token_arena);
+    c->token_arena = arena_create();
+    c->token = str_dup(c->token_arena, t->token);
+    c->token_due_ms = now + max_i64(t->life_ms - TOKEN_EARLY_MS, t->life_ms / 2);
+}
+
+/* One that says when it ends is exchanged before; what does not say, or whose exchange the catalog does not want, stays. */
+static void exchange(RemoteCatalog *c, Arena *a, int64_t now)
+{
+    Str token = c->token.n ? c->token : c->o.bearer;
+    TokenAnswer t = {0};
+    Error ignored;
+
+    if (!c->token_due_ms) {
+        int64_t ends = remote_token_ends(a, token);
+        bool off = str_ieq(remote_setting(c, "token-refresh-enabled"), S("false")) || str_ieq(remote_setting(c, "token-exchange-enabled"), S("false"));
+        c->token_due_ms = !ends || off ? INT64_MAX : now + max_i64(ends - now - TOKEN_EARLY_MS, (ends - now) / 2);
+    }
+    if (now < c->token_due_ms || (c->token_tried_ms && now - c->token_tried_ms < TOKEN_EXCHANGE_AGAIN_MS))
+        return;
+    c->token_tried_ms = now;
+    Str body = str_cat(a, S("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange&subject_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Aaccess_token&subject_token="),
+                       url_encode(a, token, 0));
+    body = str_fmt(a, STR_FMT "&scope=" STR_FMT, STR_ARG(body), STR_ARG(url_encode(a, c->o.scope.n ? c->o.scope : S("catalog"), 0)));
+    if (ask(c, a, body, token, &t, &ignored) != OK)
+        return;
+    keep(c, &t, now);
+    c->token_tried_ms = 0;
 }
 
 /* Only the one that was refused: another thread may have a new one by now. */
@@ -40,10 +69,10 @@ void remote_token_refused(RemoteCatalog *c, Str token)
     pthread_mutex_unlock(&c->mu);
 }
 
-static Status ask(RemoteCatalog *c, Arena *a, TokenAnswer *ret, Error *err)
+static Status ask(RemoteCatalog *c, Arena *a, Str body, Str bearer, TokenAnswer *ret, Error *err)
 {
     HttpReply r = {0};
-    HttpCall h = { .method = "POST", .url = c->oauth_url, .body = form(c, a), .max_bytes = SMALL_ANSWER_MAX, .timeout_ms = c->o.timeout_ms ? c->o.timeout_ms : CALL_TIMEOUT_MS };
+    HttpCall h = { .method = "POST", .url = c->oauth_url, .body = body, .bearer = bearer, .max_bytes = SMALL_ANSWER_MAX, .timeout_ms = c->o.timeout_ms ? c->o.timeout_ms : CALL_TIMEOUT_MS };
 
     props_set(a, &h.headers, S("content-type"), S("application/x-www-form-urlencoded"));
     props_set(a, &h.headers, S("accept"), S("application/json"));

@@ -8,7 +8,7 @@
 #include "service/live_source.h"
 
 static const char *const aws_options[] = { "ACCESS KEY ID", "SECRET ACCESS KEY", "SESSION TOKEN", "ENDPOINT", "REGION", "ASSUME ROLE ARN", "ASSUME ROLE SESSION NAME", NULL };
-static const char *const iceberg_options[] = { "ACCESS DELEGATION", "AWS CONNECTION", "BEARER TOKEN", "CATALOG TYPE", "CREDENTIAL", "GCP CONNECTION", "OAUTH2 SERVER URL", "SCOPE",
+static const char *const iceberg_options[] = { "ACCESS DELEGATION", "AWS CONNECTION", "BEARER TOKEN", "CATALOG TYPE", "CREDENTIAL", "GCP CONNECTION", "OAUTH2 SERVER URL", "SCOPE", "SIGNING NAME", "SIGNING REGION",
                                                "STORAGE PROVIDER", "URL", "WAREHOUSE", NULL };
 static const char *const kafka_options[] = { "AWS CONNECTION", "BROKER", "BROKERS", "PROGRESS TOPIC", "PROGRESS TOPIC REPLICATION FACTOR", "AWS PRIVATELINK", "SSH TUNNEL", "SSL KEY",
                                              "SSL CERTIFICATE", "SSL CERTIFICATE AUTHORITY", "SASL MECHANISMS", "SASL USERNAME", "SASL PASSWORD", "SECURITY PROTOCOL", NULL };

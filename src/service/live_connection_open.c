@@ -96,6 +96,16 @@ static Status aws_part(Service *s, Arena *a, int64_t id, RemoteOptions *o, Error
     return conn_keys(s, a, &aws, &ignored, err);           /* what is wrong with the role is said as such, not as a failed request */
 }
 
+/* Of a REST catalog only the object store is AWS's, and there the catalog's own word counts for more. */
+static void storage_at(Arena *a, RemoteOptions *o)
+{
+    if (o->endpoint.n) {
+        props_set(a, &o->storage, S("s3.endpoint"), o->endpoint);
+        props_set(a, &o->storage, S("s3.path-style-access"), S("true"));
+    }
+    o->endpoint = (Str){0};
+}
+
 static Status open_options(Service *s, Arena *a, const Object *o, int64_t aws, RemoteOptions *ret, Error *err)
 {
     const Json *v = json_get(o->detail, "options");
@@ -104,11 +114,14 @@ static Status open_options(Service *s, Arena *a, const Object *o, int64_t aws, R
 
     *ret = (RemoteOptions){ .kind = str_eq(type, S("rest")) ? REMOTE_REST : str_eq(type, S("glue")) ? REMOTE_GLUE : REMOTE_S3TABLES, .url = conn_text(v, "URL"),
                             .warehouse = conn_text(v, "WAREHOUSE"), .scope = conn_text(v, "SCOPE"), .oauth2_url = conn_text(v, "OAUTH2 SERVER URL"), .region = cat_region(s->catalog) };
-    ret->vended = ret->kind == REMOTE_REST;
+    if (ret->kind == REMOTE_REST)
+        ret->delegation = str_ieq(conn_text(v, "ACCESS DELEGATION"), S("remote-signing")) ? REMOTE_SIGNING : REMOTE_VENDED;
+    ret->sign_name = conn_text(v, "SIGNING NAME");
+    ret->sign_region = conn_text(v, "SIGNING REGION");
     if (own || aws)
         TRY(aws_part(s, a, own ? own : aws, ret, err));
     if (ret->kind == REMOTE_REST)
-        ret->endpoint = (Str){0};                           /* only AWS's own addresses are replaced */
+        storage_at(a, ret);
     TRY(conn_text_or_secret(s, a, v, "CREDENTIAL", "credential", &ret->credential, err));
     return conn_text_or_secret(s, a, v, "BEARER TOKEN", "bearer token", &ret->bearer, err);
 }

@@ -80,10 +80,21 @@ static Status no_option(const ConnPlan *p, const char *type, const char *const *
     return OK;
 }
 
+/* A word of a signature's scope. */
+static Status scope_word(const ConnPlan *p, const char *name, Error *err)
+{
+    Str v = conn_text(p->options, name);
+    bool good = v.n && v.n <= 64;
+
+    for (size_t i = 0; good && i < v.n; i++)
+        good = isalnum((unsigned char)v.p[i]) || v.p[i] == '-';
+    return good || !has(p, name) ? OK : FAIL(err, E_INVALID, "invalid %s option value: letters, digits and '-', at most 64", name);
+}
+
 /* s3tablesrest and glue: requests signed by an AWS connection. */
 static Status plan_signed(ConnPlan *p, const char *type, Error *err)
 {
-    static const char *const others[] = { "GCP CONNECTION", "OAUTH2 SERVER URL", "ACCESS DELEGATION", "STORAGE PROVIDER", "CREDENTIAL", "SCOPE", "BEARER TOKEN" };
+    static const char *const others[] = { "GCP CONNECTION", "OAUTH2 SERVER URL", "ACCESS DELEGATION", "STORAGE PROVIDER", "CREDENTIAL", "SCOPE", "BEARER TOKEN", "SIGNING NAME", "SIGNING REGION" };
 
     TRY(no_option(p, type, others, COUNT_OF(others), err));
     if (!has(p, "WAREHOUSE") && strcmp(type, "glue") != 0)
@@ -121,9 +132,23 @@ static Status check_delegation(ConnPlan *p, Error *err)
 {
     Str v = conn_text(p->options, "ACCESS DELEGATION");
 
-    if (!has(p, "ACCESS DELEGATION") || str_ieq(v, S("vended-credentials")))
+    if (!has(p, "ACCESS DELEGATION") || str_ieq(v, S("vended-credentials")) || str_ieq(v, S("remote-signing")))
         return OK;
-    return FAIL(err, E_INVALID, "invalid ACCESS DELEGATION option value: expected 'vended-credentials'");
+    return FAIL(err, E_INVALID, "invalid ACCESS DELEGATION option value: expected 'vended-credentials' or 'remote-signing'");
+}
+
+/* Requests signed with an AWS connection's keys: as a service's behind API Gateway. */
+static Status plan_signing(const ConnPlan *p, Error *err)
+{
+    if (!has(p, "SIGNING NAME"))
+        return has(p, "SIGNING REGION") ? FAIL(err, E_INVALID, "invalid CONNECTION: SIGNING REGION needs a SIGNING NAME") : OK;
+    if (!has(p, "AWS CONNECTION"))
+        return FAIL(err, E_INVALID, "invalid CONNECTION: SIGNING NAME needs an AWS CONNECTION whose keys sign");
+    if (has(p, "GCP CONNECTION"))
+        return FAIL(err, E_INVALID, "invalid CONNECTION: ICEBERG rest connections may set SIGNING NAME or GCP CONNECTION, not both");
+    TRY(scope_word(p, "SIGNING NAME", err));
+    TRY(scope_word(p, "SIGNING REGION", err));
+    return is_aws(p, "AWS CONNECTION", err);
 }
 
 static Status plan_rest(ConnPlan *p, Error *err)
@@ -131,13 +156,17 @@ static Status plan_rest(ConnPlan *p, Error *err)
     bool credential = has(p, "CREDENTIAL"), gcp = has(p, "GCP CONNECTION"), bearer = has(p, "BEARER TOKEN");
     Str oauth = conn_text(p->options, "OAUTH2 SERVER URL");
 
-    if (has(p, "AWS CONNECTION"))
-        return FAIL(err, E_INVALID, "invalid CONNECTION: ICEBERG rest connections do not support AWS CONNECTION.\n\nTry s3tablesrest instead.");
+    if (has(p, "AWS CONNECTION") && !has(p, "SIGNING NAME")) {
+        RAISE(err, E_INVALID, "invalid CONNECTION: ICEBERG rest connections do not support AWS CONNECTION.\n\nTry s3tablesrest instead.");
+        error_hint(err, "A rest catalog whose requests are signed (SigV4) takes an AWS CONNECTION with a SIGNING NAME.");
+        return E_INVALID;
+    }
+    TRY(plan_signing(p, err));
     if (credential && gcp)
         return FAIL(err, E_INVALID, "invalid CONNECTION: ICEBERG rest connections may set CREDENTIAL or GCP CONNECTION, not both");
     if (bearer && (credential || gcp))
         return FAIL(err, E_INVALID, "invalid CONNECTION: ICEBERG rest connections may set BEARER TOKEN or CREDENTIAL, not both");
-    if (!credential && !gcp && !bearer)
+    if (!credential && !gcp && !bearer && !has(p, "SIGNING NAME"))
         return FAIL(err, E_INVALID, "invalid CONNECTION: ICEBERG rest connections require a CREDENTIAL or GCP CONNECTION");
     if (gcp)
         return plan_gcp(p, conn_text(p->options, "STORAGE PROVIDER"), err);

@@ -36,12 +36,14 @@ typedef struct StoreCache StoreCache;
 NODISCARD Status store_cache_open(Str dir, int64_t max_bytes, StoreCache **ret, Error *err);
 void store_cache_free(StoreCache *c);            /* after the stores that use it; NULL is fine */
 
+typedef struct StoreS3Request { const char *method; Str region, url; Props headers; } StoreS3Request;
 typedef struct StoreS3Options {
     Str endpoint;                 /* "http://host:port"; empty: AWS's of the region */
     Str region;                   /* empty: us-east-1 */
     int path_style;               /* bucket in the path; else in the host's name */
-    void *ctx;                    /* of the three below */
-    Status (*keys)(void *ctx, Arena *a, AwsKeys *ret, Error *err);      /* asked for each request; NULL: requests are not signed */
+    void *ctx;                    /* of the four below */
+    Status (*keys)(void *ctx, Arena *a, Str bucket, Str key, AwsKeys *ret, Error *err);      /* asked for each request; NULL: requests are not signed */
+    Status (*sign)(void *ctx, Arena *a, StoreS3Request *r, Error *err); /* takes the place of keys: somebody else signs, into url and headers. NULL: nobody */
     void (*refused)(void *ctx);   /* the keys have expired: the next ones should be new. NULL: they stay as they are */
     void (*closed)(void *ctx);    /* at store_close, or when opening fails */
     const StrVec *within;         /* locations outside of these are refused: E_DENIED. NULL: none are */

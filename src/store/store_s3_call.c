@@ -23,6 +23,7 @@ static const CodeMeaning MEANINGS[] = {
 
 static Str url_of(S3Side *t, Arena *a, const S3Call *q);
 static Status try_once(S3Side *t, Arena *a, const S3Call *q, HttpReply *ret, Error *err);
+static Status signed_elsewhere(S3Side *t, Arena *a, HttpCall *c, Error *err);
 static Status judge(S3Side *t, Arena *a, const S3Call *q, const HttpReply *r, Error *err);
 static Status by_http(int http);
 static bool keys_are_old(S3Side *t, const S3Call *q, const HttpReply *r, Status st, const Error *err);
@@ -186,12 +187,33 @@ static Status try_once(S3Side *t, Arena *a, const S3Call *q, HttpReply *ret, Err
 
     for vec_each(const KeyValue, h, &q->headers)
         vec_push(a, &c.headers, *h);
-    if (t->o.keys) {
-        TRY_CTX(t->o.keys(t->o.ctx, a, &keys, err), err, "keys for the object store");
+    if (t->o.sign) {
+        TRY(signed_elsewhere(t, a, &c, err));
+    } else if (t->o.keys) {
+        TRY_CTX(t->o.keys(t->o.ctx, a, q->bucket, q->key.n ? q->key : q->below, &keys, err), err, "keys for the object store");
         c.sign = keys.access_key.n ? &keys : NULL;
     }
     TRY(http_call(a, &c, ret, err));
     return ret->status / 100 == 2 ? OK : judge(t, a, q, ret, err);
+}
+
+static Str before_query(Str url)
+{
+    Str head, tail;
+    return str_cut(url, '?', &head, &tail) ? head : url;
+}
+
+/* Whoever signs may add to query and headers; where the request goes stays (2). */
+static Status signed_elsewhere(S3Side *t, Arena *a, HttpCall *c, Error *err)
+{
+    StoreS3Request r = { .method = c->method, .region = t->o.region, .url = c->url, .headers = c->headers };
+
+    TRY_CTX(t->o.sign(t->o.ctx, a, &r, err), err, "having a request to the object store signed");
+    if (!str_eq(before_query(r.url), before_query(c->url)))
+        return FAIL(err, E_INVALID, "the signer signed another request: '" STR_FMT "' for '" STR_FMT "'", STR_ARG(before_query(r.url)), STR_ARG(before_query(c->url)));
+    c->url = r.url;
+    c->headers = r.headers;
+    return OK;
 }
 
 S3Fault s3s_fault(Arena *a, Str body)

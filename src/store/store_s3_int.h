@@ -40,6 +40,7 @@ typedef struct S3Side {
 typedef struct S3Call {
     const char *method;
     Str bucket, key;
+    Str below;                                       /* of a listing: its prefix, for whose keys it is */
     Str query;                                       /* encoded, without '?' */
     Props headers;
     Str body;

@@ -135,7 +135,7 @@ static Status list_page(Store *s, Arena *a, const Location *top, Str token, Obje
         sb_addc(&b, "&continuation-token=");
         sb_add(&b, url_encode(page, token, 0));
     }
-    S3Call q = { .method = "GET", .bucket = top->bucket, .query = sb_str(&b) };
+    S3Call q = { .method = "GET", .bucket = top->bucket, .below = top->key, .query = sb_str(&b) };
     TRY(s3s_call(s, page, &q, &r, err));
     TRY(s3s_list_parse(page, top->bucket, r.body, &found, next, err));
     *next = str_dup(a, *next);

@@ -230,10 +230,10 @@ static void serve(void *ctx, HttpRequest *r, HttpAnswer *ans)
 
 /* ---- frame ------------------------------------------------------------------------------------------------------ */
 
-static Status keys(void *ctx, Arena *a, AwsKeys *ret, Error *err)
+static Status keys(void *ctx, Arena *a, Str bucket, Str key, AwsKeys *ret, Error *err)
 {
     Env *e = ctx;
-    (void)err;
+    (void)err, (void)bucket, (void)key;
     __atomic_fetch_add(&e->asked, 1, __ATOMIC_RELAXED);
     *ret = (AwsKeys){ .access_key = str_fmt(a, "key%d", e->key_number), .secret_key = S("secret"), .session_token = S("token") };
     return OK;

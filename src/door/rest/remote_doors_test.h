@@ -152,7 +152,7 @@ static UNUSED Status root_keys(void *ctx, Arena *a, AwsKeys *ret, Error *err)
 /* By OAuth with vended credentials; by signatures with the root's own keys, as the guide has it. */
 static UNUSED RemoteOptions by_oauth(Env *e)
 {
-    return (RemoteOptions){ .kind = REMOTE_REST, .url = e->url, .credential = S("AKIAROOT:rootsecret"), .vended = 1, .dir = str_cat(e->a, e->dir, S("/copies")) };
+    return (RemoteOptions){ .kind = REMOTE_REST, .url = e->url, .credential = S("AKIAROOT:rootsecret"), .delegation = REMOTE_VENDED, .dir = str_cat(e->a, e->dir, S("/copies")) };
 }
 
 static UNUSED RemoteOptions by_signature(Env *e)
