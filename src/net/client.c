@@ -134,7 +134,7 @@ static Status set_headers(Arena *a, const HttpCall *c, struct curl_slist **ret, 
     if (c->bearer.n)
         props_set(a, &all, S("authorization"), str_cat(a, S("Bearer "), c->bearer));
     if (c->sign)
-        TRY(sig_sign(a, c->method, c->url, &all, c->body, c->sign, c->service, c->region, clock_ms(), err));
+        TRY(sig_sign(a, c->method, c->url, &all, c->body, c->sign, c->service, c->region, clock_ms() + c->skew_ms, err));
     for vec_each(KeyValue, h, &all) {
         if (memchr(h->value.p ? h->value.p : "", '\n', h->value.n) || memchr(h->key.p, '\n', h->key.n))
             return FAIL(err, E_INVALID, "header '" STR_FMT "' holds a line break", STR_ARG(h->key));

@@ -82,6 +82,7 @@ typedef struct HttpCall {
     Str body;
     const AwsKeys *sign;          /* not NULL: SigV4 with service and region */
     Str service, region;
+    int64_t skew_ms;              /* of the server's clock from ours: the signature has its time */
     int timeout_ms;               /* default 30,000 */
     size_t max_bytes;             /* default 64 MiB: E_LIMIT beyond */
     Str bearer;

@@ -9,7 +9,6 @@
 #include "store/store_s3_int.h"
 
 static Status copy_options(S3Side *t, const StoreS3Options *o, Error *err);
-static Str aws_endpoint(Arena *a, Str region);
 
 Status store_open_s3(const StoreS3Options *o, Store **ret, Error *err)
 {
@@ -66,18 +65,21 @@ static Status copy_options(S3Side *t, const StoreS3Options *o, Error *err)
 {
     t->o = *o;
     t->o.region = o->region.n ? str_dup(t->a, o->region) : S("us-east-1");
-    t->o.endpoint = o->endpoint.n ? str_dup(t->a, o->endpoint) : aws_endpoint(t->a, t->o.region);
+    t->o.endpoint = o->endpoint.n ? str_dup(t->a, o->endpoint) : s3s_aws_endpoint(t->a, t->o.region);
     while (str_ends(t->o.endpoint, S("/")))
         t->o.endpoint.n--;
     for (size_t i = 0; o->within && i < o->within->n; i++)
         vec_push(t->a, &t->within, str_dup(t->a, o->within->p[i]));
     t->o.within = o->within ? &t->within : NULL;
+    t->own_endpoint = !o->endpoint.n;
+    t->region = t->o.region;
+    t->endpoint = t->o.endpoint;
     if (!str_starts(t->o.endpoint, S("http://")) && !str_starts(t->o.endpoint, S("https://")))
         return FAIL(err, E_INVALID, "the object store's endpoint '" STR_FMT "' is not an http:// or https:// URL", STR_ARG(t->o.endpoint));
     return OK;
 }
 
-static Str aws_endpoint(Arena *a, Str region)
+Str s3s_aws_endpoint(Arena *a, Str region)
 {
     const char *domain = str_starts(region, S("cn-")) ? "amazonaws.com.cn" : "amazonaws.com";
     return str_fmt(a, "https://s3." STR_FMT ".%s", STR_ARG(region), domain);

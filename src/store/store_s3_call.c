@@ -2,8 +2,10 @@
 /* store_s3_call.c - one request to an object store: its URL, its signature, its repetition, and what its answer means.
  *
  * Invariants: (1) a request that may have been done is repeated only when doing it twice comes to the same; (2) redirects are not followed: signed requests go where the options
- * say and nowhere else; (3) keys that were refused as expired are asked for anew once a request. */
+ * say and nowhere else, but that AWS is asked at the region where it says that a bucket lies; (3) keys that were refused as expired are asked for anew once a request, a region and a
+ * clock that the server tells are taken once a request. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "store/store_s3_int.h"
@@ -21,7 +23,10 @@ static const CodeMeaning MEANINGS[] = {
     { "NotImplemented", E_UNSUPPORTED }, { "MethodNotAllowed", E_UNSUPPORTED }, { "QuotaExceeded", E_FULL }, { "InternalError", E_UNKNOWN },
 };
 
-static Str url_of(S3Side *t, Arena *a, const S3Call *q);
+typedef struct Target { Str region, endpoint; int64_t skew_ms; } Target;
+
+static Str url_of(S3Side *t, Arena *a, const S3Call *q, Str endpoint);
+static bool adapts(S3Side *t, const S3Call *q, const HttpReply *r, const Error *err);
 static Status try_once(S3Side *t, Arena *a, const S3Call *q, HttpReply *ret, Error *err);
 static Status signed_elsewhere(S3Side *t, Arena *a, HttpCall *c, Error *err);
 static Status judge(S3Side *t, Arena *a, const S3Call *q, const HttpReply *r, Error *err);
@@ -32,7 +37,7 @@ static void pause_before(const S3Side *t, int try);
 Status s3s_call(Store *s, Arena *a, const S3Call *q, HttpReply *ret, Error *err)
 {
     S3Side *t = s->s3;
-    int tries = t->o.tries ? t->o.tries : S3_TRIES, renewed = 0;
+    int tries = t->o.tries ? t->o.tries : S3_TRIES, renewed = 0, adapted = 0;
 
     for (int i = 1; ; i++) {
         *ret = (HttpReply){0};
@@ -43,6 +48,8 @@ Status s3s_call(Store *s, Arena *a, const S3Call *q, HttpReply *ret, Error *err)
         if (!renewed && keys_are_old(t, q, ret, st, err)) {
             renewed = 1;                                     /* (3) */
             t->o.refused(t->o.ctx);
+        } else if (adapted < 2 && adapts(t, q, ret, err)) {
+            adapted++;
         } else if (i >= tries || !(st == E_UNAVAILABLE || unsure) || (unsure && q->once)) {     /* (1) */
             return st;
         } else {
@@ -152,21 +159,21 @@ Status s3s_whole(const HttpReply *r, int64_t got, Str what, Error *err)
 
 /* ---- one try ---------------------------------------------------------------------------------------------------- */
 
-static Str url_of(S3Side *t, Arena *a, const S3Call *q)
+static Str url_of(S3Side *t, Arena *a, const S3Call *q, Str endpoint)
 {
     StrBuf b = sb_new(a);
-    ptrdiff_t host = str_find(t->o.endpoint, S("://")) + 3;
-    bool dotted = str_chr(q->bucket, '.') >= 0 && str_starts(t->o.endpoint, S("https:"));      /* no certificate covers it */
+    ptrdiff_t host = str_find(endpoint, S("://")) + 3;
+    bool dotted = str_chr(q->bucket, '.') >= 0 && str_starts(endpoint, S("https:"));      /* no certificate covers it */
 
     if (t->o.path_style || dotted) {
-        sb_add(&b, t->o.endpoint);
+        sb_add(&b, endpoint);
         sb_byte(&b, '/');
         sb_add(&b, url_encode(a, q->bucket, 0));
     } else {
-        sb_add(&b, str_sub(t->o.endpoint, 0, (size_t)host));
+        sb_add(&b, str_sub(endpoint, 0, (size_t)host));
         sb_add(&b, url_encode(a, q->bucket, 0));
         sb_byte(&b, '.');
-        sb_add(&b, str_from(t->o.endpoint, (size_t)host));
+        sb_add(&b, str_from(endpoint, (size_t)host));
     }
     sb_byte(&b, '/');
     sb_add(&b, url_encode(a, q->key, 1));
@@ -177,11 +184,21 @@ static Str url_of(S3Side *t, Arena *a, const S3Call *q)
     return sb_str(&b);
 }
 
+static Target target_of(S3Side *t)
+{
+    pthread_mutex_lock(&t->mu);
+    Target now = { t->region, t->endpoint, t->skew_ms };
+    pthread_mutex_unlock(&t->mu);
+    return now;
+}
+
 static Status try_once(S3Side *t, Arena *a, const S3Call *q, HttpReply *ret, Error *err)
 {
+    Target to = target_of(t);
     int timeout = t->o.timeout_ms ? t->o.timeout_ms : S3_TIMEOUT_MS;
     AwsKeys keys = {0};
-    HttpCall c = { .method = q->method, .url = url_of(t, a, q), .headers = {0}, .body = q->body, .service = S("s3"), .region = t->o.region, .sink = q->sink, .sink_ctx = q->sink_ctx,
+    HttpCall c = { .method = q->method, .url = url_of(t, a, q, to.endpoint), .headers = {0}, .body = q->body, .service = S("s3"), .region = to.region, .skew_ms = to.skew_ms,
+                   .sink = q->sink, .sink_ctx = q->sink_ctx,
                    .max_bytes = q->max_bytes ? q->max_bytes : S3_ANSWER_MAX, .pool = q->once ? NULL : t->pool,
                    .timeout_ms = q->moves_much ? S3_BODY_TIMEOUT_MS : timeout, .stall_s = (int)max_i64(1, min_i64(S3_STALL_S, timeout / 1000)) };
 
@@ -206,7 +223,7 @@ static Str before_query(Str url)
 /* Whoever signs may add to query and headers; where the request goes stays (2). */
 static Status signed_elsewhere(S3Side *t, Arena *a, HttpCall *c, Error *err)
 {
-    StoreS3Request r = { .method = c->method, .region = t->o.region, .url = c->url, .headers = c->headers };
+    StoreS3Request r = { .method = c->method, .region = c->region, .url = c->url, .headers = c->headers };
 
     TRY_CTX(t->o.sign(t->o.ctx, a, &r, err), err, "having a request to the object store signed");
     if (!str_eq(before_query(r.url), before_query(c->url)))
@@ -246,8 +263,10 @@ static Status judge(S3Side *t, Arena *a, const S3Call *q, const HttpReply *r, Er
     RAISE(err, st, "%s s3://" STR_FMT "/" STR_FMT ": " STR_FMT "%s" STR_FMT, q->method, STR_ARG(q->bucket), STR_ARG(q->key), STR_ARG(f.code), f.code.n ? ": " : "",
           STR_ARG(f.message));
     snprintf(err->kind, sizeof err->kind, STR_FMT, STR_ARG(f.code));
-    if (region.n && !str_eq(region, t->o.region))
-        error_hint(err, "The bucket lies in region " STR_FMT ", the request was made for " STR_FMT ".", STR_ARG(region), STR_ARG(t->o.region));
+    if (region.n && str_eq(region, target_of(t).region) && r->status / 100 == 3)
+        error_hint(err, "The object store asks for another address: name the endpoint of region " STR_FMT ".", STR_ARG(region));
+    else if (region.n && !str_eq(region, target_of(t).region))
+        error_hint(err, "The bucket lies in region " STR_FMT ", the request was made for " STR_FMT ".", STR_ARG(region), STR_ARG(target_of(t).region));
     return st;
 }
 
@@ -262,6 +281,57 @@ static Status by_http(int http)
     case 429: case 503: return E_UNAVAILABLE;
     default: return http >= 500 ? E_UNKNOWN : http >= 400 ? E_INVALID : E_IO;       /* (2): 3xx */
     }
+}
+
+static bool is_region(Str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if (!(s.p[i] >= 'a' && s.p[i] <= 'z') && !(s.p[i] >= '0' && s.p[i] <= '9') && s.p[i] != '-')
+            return false;
+    return s.n && s.n <= S3_REGION_MAX;
+}
+
+/* The bucket lies elsewhere: the signature is of that region from now on, and at AWS the host too. */
+static bool takes_region(S3Side *t, const HttpReply *r)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Str region = s3s_fault(a, r->body).region;
+
+    if (!region.n)
+        region = s3s_header(r, "x-amz-bucket-region");
+    if ((r->status != 301 && r->status != 307 && r->status != 400) || !is_region(region))
+        return false;
+    pthread_mutex_lock(&t->mu);
+    bool other = !str_eq(region, t->region) && t->moves < S3_MOVES_MAX;
+    if (other) {
+        t->moves++;
+        t->region = str_dup(t->a, region);
+        t->endpoint = t->own_endpoint ? s3s_aws_endpoint(t->a, region) : t->endpoint;
+    }
+    pthread_mutex_unlock(&t->mu);
+    return other;
+}
+
+/* The server's clock is another: signatures have its time from now on. An answer to HEAD only says 403. */
+static bool takes_clock(S3Side *t, const S3Call *q, const HttpReply *r, const Error *err)
+{
+    int64_t theirs = 0;
+    bool skewed = str_eq(str_c(err->kind), S("RequestTimeTooSkewed")) || (r->status == 403 && str_eq(str_c(q->method), S("HEAD")));
+
+    if (!skewed || !http_date_parse(s3s_header(r, "date"), &theirs))
+        return false;
+    pthread_mutex_lock(&t->mu);
+    int64_t skew = theirs - clock_ms();
+    bool other = llabs(skew - t->skew_ms) > S3_SKEW_MS;
+    if (other)
+        t->skew_ms = skew;
+    pthread_mutex_unlock(&t->mu);
+    return other;
+}
+
+static bool adapts(S3Side *t, const S3Call *q, const HttpReply *r, const Error *err)
+{
+    return r->status && (takes_region(t, r) || takes_clock(t, q, r, err));
 }
 
 /* An answer to HEAD has no body that could name the reason. */

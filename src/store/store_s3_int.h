@@ -19,6 +19,9 @@ enum {
     S3_BODY_TIMEOUT_MS = 60 * 60 * 1000,             /* a body that moves */
     S3_STALL_S       = 30,
     S3_FETCHERS      = 8,
+    S3_REGION_MAX    = 32,                           /* bytes of a name */
+    S3_MOVES_MAX     = 16,                           /* regions that one store follows a server to */
+    S3_SKEW_MS       = 4 * 60 * 1000,                /* servers refuse at 15 minutes; less than this is no reason */
     S3_REFETCH_TRIES = 4,                            /* an object that is replaced while it is fetched */
 };
 
@@ -31,7 +34,10 @@ typedef struct S3Side {
     StrVec within;
     HttpPool *pool;
     StoreCache *own_cache;                           /* when the options name none */
-    pthread_mutex_t mu;                              /* pins */
+    pthread_mutex_t mu;                              /* what comes next */
+    Str region, endpoint;                            /* the options', until a server tells of the bucket's own */
+    int moves, own_endpoint;                         /* AWS's, by the region */
+    int64_t skew_ms;                                 /* of the server's clock, when it has refused ours */
     VEC(S3Pin) pins;                                 /* heap: entries of the cache whose paths were given out */
 } S3Side;
 
@@ -67,6 +73,8 @@ NODISCARD Status s3s_whole(const HttpReply *r, int64_t got, Str what, Error *err
 /* Pieces of S3's error: "" when the body is none. Also a 200 may carry one. */
 typedef struct S3Fault { Str code, message, region; } S3Fault;
 S3Fault s3s_fault(Arena *a, Str body);
+
+Str s3s_aws_endpoint(Arena *a, Str region);
 
 /* ---- store_s3_object.c, store_s3_put.c, store_s3_cache.c ---------------------------------------------------------- */
 

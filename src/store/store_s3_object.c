@@ -34,7 +34,7 @@ Status s3s_read(Store *s, Arena *a, Str uri, size_t limit, Str *ret, Error *err)
     TRY(s3s_place(s, a, uri, &at, err));
     TRY(key_check(at.bucket, at.key, err));
     w.body = sb_new(a);
-    S3Call q = { .method = "GET", .bucket = at.bucket, .key = at.key, .moves_much = 1, .max_bytes = limit < SIZE_MAX ? limit + 1 : limit,
+    S3Call q = { .method = "GET", .bucket = at.bucket, .key = at.key, .moves_much = 1, .max_bytes = limit < SIZE_MAX - S3_FAULT_MAX ? limit + S3_FAULT_MAX : limit,
                  .sink = whole_add, .again = whole_again, .sink_ctx = &w };
     props_set(a, &q.headers, S("x-amz-checksum-mode"), S("ENABLED"));
     Status st = s3s_call(s, a, &q, &r, err);

@@ -23,7 +23,8 @@ typedef struct Env {
     Map parts;
     FaultKind fault;              /* of the next `left` requests */
     int left, status, uploads, requests, gets, puts, key_number, asked, closed, old_keys, ignore_conditions;
-    Str error_body, last_key, last_host;
+    Str error_body, last_key, last_host, home;          /* home: the region that signatures must name; "": any */
+    int64_t ahead_s;              /* of the server's clock */
     char dir[64];
 } Env;
 
@@ -182,12 +183,34 @@ static void serve_put(Env *e, HttpRequest *r, HttpAnswer *ans)
     http_answer_header(r, ans, "ETag", etag_of(r->arena, body));
 }
 
+/* Is it signed for this region, at the time that this clock shows? */
+static bool of_this_place(Env *e, HttpRequest *r, HttpAnswer *ans, Str auth)
+{
+    int64_t now = clock_ms() + e->ahead_s * 1000;
+    Str iso = time_iso8601(r->arena, now), hour = str_fmt(r->arena, "%.4s%.2s%.2sT%.2s", iso.p, iso.p + 5, iso.p + 8, iso.p + 11);
+
+    if (e->home.n && str_find(auth, str_fmt(r->arena, "/" STR_FMT "/s3/", STR_ARG(e->home))) < 0) {
+        fault_answer(r, ans, 400, "AuthorizationHeaderMalformed");
+        ans->body = str_fmt(r->arena, "<Error><Code>AuthorizationHeaderMalformed</Code><Message>m</Message><Region>" STR_FMT "</Region></Error>", STR_ARG(e->home));
+        http_answer_header(r, ans, "x-amz-bucket-region", e->home);
+        return false;
+    }
+    if (e->ahead_s && !str_starts(http_header(r, "x-amz-date"), hour)) {
+        http_answer_header(r, ans, "Date", http_date(r->arena, now));
+        fault_answer(r, ans, 403, "RequestTimeTooSkewed");
+        return false;
+    }
+    return true;
+}
+
 static void serve_plain(Env *e, HttpRequest *r, HttpAnswer *ans)
 {
     Str auth = http_header(r, "authorization");
     ptrdiff_t at = str_find(auth, S("Credential="));
     e->last_host = keep(e, http_header(r, "host"));
     e->last_key = at < 0 ? (Str){0} : keep(e, str_sub(auth, (size_t)at + 11, (size_t)at + 15));
+    if (!of_this_place(e, r, ans, auth))
+        return;
     if (e->old_keys && str_eq(e->last_key, S("key1")))
         fault_answer(r, ans, 400, "ExpiredToken");
     else if (http_has_arg(r, "list-type"))
@@ -654,6 +677,49 @@ static void test_host_style(void **state)
     assert_status(store_open_s3(&o, &none, &e->err), E_INVALID);
 }
 
+static void test_region_elsewhere(void **state)
+{
+    Env *e = *state;
+    ObjectInfo o;
+    Str got;
+
+    put_object(e, S("/b/k"), S("bytes"));
+    e->home = S("eu-west-7");
+    expect(e, "s3://b/k", "bytes");
+    assert_int_equal(e->requests, 2);
+    expect(e, "s3://b/k", "bytes");                  /* it knows by now */
+    assert_int_equal(e->requests, 3);
+    e->home = S("eu-west-8");
+    assert_ok(store_stat(e->s, e->a, S("s3://b/k"), &o, &e->err), &e->err);      /* HEAD: a header tells */
+    assert_ok(store_put(e->s, S("s3://b/new"), S("x"), &e->err), &e->err);
+    e->home = S("not a region");
+    assert_status(store_read(e->s, e->a, S("s3://b/k"), 100, &got, &e->err), E_AUTH);
+    for (int i = 0; i < 40; i++) {
+        e->home = str_fmt(e->a, "r-%d", i);
+        if (store_read(e->s, e->a, S("s3://b/k"), 100, &got, &e->err) != OK)
+            assert_true(i > 10);                     /* followed for a while */
+    }
+    assert_status(store_read(e->s, e->a, S("s3://b/k"), 100, &got, &e->err), E_AUTH);
+}
+
+static void test_other_clock(void **state)
+{
+    Env *e = *state;
+    ObjectInfo o;
+    StoreWriter *w;
+
+    put_object(e, S("/b/k"), S("bytes"));
+    e->ahead_s = 5 * 3600;
+    expect(e, "s3://b/k", "bytes");
+    assert_int_equal(e->requests, 2);
+    e->ahead_s = -7 * 3600;
+    assert_ok(store_stat(e->s, e->a, S("s3://b/k"), &o, &e->err), &e->err);
+    assert_ok(store_put_open(e->s, S("b"), S("new"), &w, &e->err), &e->err);
+    assert_ok(store_put_add(w, S("x"), &e->err), &e->err);
+    assert_ok(store_put_commit(w, NULL, e->a, &o, &e->err), &e->err);
+    assert_int_equal(e->requests, 5);
+}
+
 static void test_fence(void **state)
 {
     Env *e = *state;
@@ -684,7 +750,7 @@ int main(void)
 #define T(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_objects), T(test_what_is_not_there), T(test_list), T(test_retries), T(test_lies), T(test_conditions), T(test_expired_keys), T(test_parts), T(test_lost_completion),
-        T(test_adopt), T(test_cache), T(test_dead_owner), T(test_cache_over_cuts), T(test_cache_together), T(test_prefetch), T(test_host_style), T(test_fence),
+        T(test_adopt), T(test_cache), T(test_dead_owner), T(test_cache_over_cuts), T(test_cache_together), T(test_prefetch), T(test_host_style), T(test_fence), T(test_region_elsewhere), T(test_other_clock),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
