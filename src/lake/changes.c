@@ -224,14 +224,15 @@ static bool totals_differ(const IceScan *old, const IceScan *new)
     return x != y;
 }
 
-Status lake_changes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const IceSnapshot *from, const IceSnapshot *to, const IceSchema *schema, LakeChanges *ret, Error *err)
+Status lake_changes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const IceSnapshot *from, const IceSnapshot *to, const IceSchema *schema, const uint8_t *reads, LakeChanges *ret,
+                    Error *err)
 {
     *ret = (LakeChanges){ .nothing = from && to && from->id == to->id };
     if (ret->nothing)
         return OK;
     if (t->external)
         return FAIL(err, E_UNSUPPORTED, STR_FMT "." STR_FMT " is not an Iceberg table: its changes are not known", STR_ARG(t->relation.namespace), STR_ARG(t->relation.name));
-    ScanBuild b = { .lake = l, .a = a, .c = c, .table = t, .schema = schema, .ret = &ret->relation };
+    ScanBuild b = { .lake = l, .a = a, .c = c, .table = t, .schema = schema, .reads = reads, .ret = &ret->relation };
     IceScan old = {0}, new = {0};
     Sides s = {0};
     StrVec selects = {0};

@@ -67,6 +67,7 @@ typedef struct LakeScan {
     const IceSnapshot *snapshot;      /* NULL: no rows */
     const IceSchema *schema;          /* as which the rows are seen */
     const IceFields *hidden;          /* more fields to read by id, engine name = field name; NULL: none */
+    const uint8_t *reads;             /* one a field of schema, 0: nobody reads this column, the text may be without it; NULL: all are read */
     const IcePredicates *where;       /* for pruning only */
     int positions;                    /* add __file VARCHAR (the file's local path) and __pos BIGINT, as lake_delete_rows takes them */
     const StrVec *only_files;         /* NULL: all; else just these data files (object locations) */
@@ -78,7 +79,9 @@ void lake_relation_drop(DuckConn *c, const LakeRelation *r);
 /* Rows with __w (BIGINT, +1 or -1 each, not consolidated) that lead from one snapshot to the other, seen as `schema`.
  * By difference of the two live file sets: nothing of the log between is needed, and rewrites cancel out. */
 typedef struct LakeChanges { LakeRelation relation; int nothing; int has_deletes, has_inserts; int64_t rows_upper; int64_t files; } LakeChanges;
-NODISCARD Status lake_changes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const IceSnapshot *from, const IceSnapshot *to, const IceSchema *schema, LakeChanges *ret, Error *err);
+/* reads: as in LakeScan. */
+NODISCARD Status lake_changes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const IceSnapshot *from, const IceSnapshot *to, const IceSchema *schema, const uint8_t *reads, LakeChanges *ret,
+                              Error *err);
 
 /* Metadata tables: snapshots history files data_files delete_files manifests all_manifests refs partitions entries metadata_log_entries.
  * Columns as Spark's. E_NOT_FOUND: no such metadata table. The relation's text is a temporary table. */

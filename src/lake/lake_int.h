@@ -14,16 +14,22 @@ struct FileColumn {
     int32_t field_id;                 /* -1: none */
     int group;                        /* has children */
     int repeated;
-    Str converted;                    /* LIST, MAP, … or empty */
+    int converted;                    /* the format's ConvertedType; -1: none */
     FileColumns children;             /* lists: one, the element; maps: key, value; structs: fields */
 };
-typedef struct FileLayout { Str key; FileColumns columns; int has_ids; } FileLayout;      /* equal keys: equal layouts */
+typedef struct FileLayout { Str key; FileColumns columns; int has_ids; } FileLayout;      /* equal keys: equal layouts, types too */
 
 typedef struct LayoutCache LayoutCache;
 LayoutCache *layout_cache_new(void);
 void layout_cache_free(LayoutCache *c);
-/* Layouts of several files at once, in the arena. */
-NODISCARD Status lake_layouts(Lake *l, Arena *a, DuckConn *c, const StrVec *local_paths, FileLayout **ret, Error *err);
+/* Layouts of several files, good as long as the lake. */
+NODISCARD Status lake_layouts(Lake *l, Arena *a, const StrVec *local_paths, FileLayout **ret, Error *err);
+
+/* footer.c: the list of columns in a file's footer, depth first, the root among them. Text points into what was read. */
+typedef struct FileElement { Str name, raw; int64_t children; int32_t field_id; int converted, repeated; } FileElement;      /* raw: all that the file says of it; -1: not said */
+typedef VEC(FileElement) FileElements;
+bool lake_footer_elements(Arena *a, Str footer, FileElements *ret);      /* false: these bytes hold no whole list */
+NODISCARD Status lake_footer_read(Arena *a, Str path, FileElements *ret, Error *err);
 
 struct Lake { Catalog *catalog; Store *store; LayoutCache *layouts; pthread_mutex_t lock; uint64_t serial; LakeHooks hooks; };
 uint64_t lake_serial(Lake *l);                            /* for names of temporary tables */
@@ -36,8 +42,8 @@ NODISCARD Status lake_plan(Lake *l, Arena *a, const LakeTable *t, const IceSnaps
 /* The engine text that gives `field` out of a file of this layout, relation alias r; partition constants for identity columns. */
 typedef struct Projection { Arena *a; const FileLayout *layout; const IceNameMapping *mapping; const IceSpec *spec; const IceSchema *schema; const IceFile *file; } Projection;
 NODISCARD Status lake_project(const Projection *p, const IceField *field, Str *ret, Error *err);
-/* True when the projection of any of these fields depends on the file's partition tuple. */
-int lake_needs_partition(const Projection *p, const IceFields *fields);
+/* The projection of this field depends on the file's partition tuple. */
+bool lake_needs_partition(const Projection *p, const IceField *f);
 
 /* Text of a value in the engine's notation back to an Iceberg value. false: not of this type. */
 bool lake_value_parse(Arena *a, const IceType *t, Str text, IceValue *ret);

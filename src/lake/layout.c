@@ -32,10 +32,9 @@ void layout_cache_free(LayoutCache *c)
     free(c);
 }
 
-/* ---- the rows of parquet_schema(), depth first, as a tree ---------------------------------------------------- */
+/* ---- the list of columns, depth first, as a tree ------------------------------------------------------------- */
 
-typedef struct SchemaRow { Str file, name, converted, repetition; int64_t children; int32_t field_id; } SchemaRow;
-typedef VEC(SchemaRow) SchemaRows;
+enum { CONVERTED_MAP = 1, CONVERTED_MAP_KEY_VALUE = 2, CONVERTED_LIST = 3 };
 
 static void flatten_list(FileColumn *c)
 {
@@ -53,21 +52,20 @@ static void flatten_map(FileColumn *c)
         c->children = c->children.p[0].children;
 }
 
-static size_t read_column(Arena *a, const SchemaRows *rows, size_t at, FileColumn *ret)
+static size_t read_column(Arena *a, const FileElements *els, size_t at, FileColumn *ret)
 {
-    const SchemaRow *r = &rows->p[at++];
+    const FileElement *e = &els->p[at++];
 
-    *ret = (FileColumn){ .name = str_dup(a, r->name), .field_id = r->field_id, .group = r->children > 0,
-                         .repeated = str_eq(r->repetition, S("REPEATED")), .converted = str_dup(a, r->converted) };
+    *ret = (FileColumn){ .name = str_dup(a, e->name), .field_id = e->field_id, .group = e->children > 0, .repeated = e->repeated, .converted = e->converted };
     ret->engine = ret->name;
-    for (int64_t i = 0; i < r->children && at < rows->n; i++) {
+    for (int64_t i = 0; i < e->children && at < els->n; i++) {
         FileColumn child;
-        at = read_column(a, rows, at, &child);
+        at = read_column(a, els, at, &child);
         vec_push(a, &ret->children, child);
     }
-    if (str_eq(ret->converted, S("LIST")))
+    if (ret->converted == CONVERTED_LIST)
         flatten_list(ret);
-    else if (str_eq(ret->converted, S("MAP")) || str_eq(ret->converted, S("MAP_KEY_VALUE")))
+    else if (ret->converted == CONVERTED_MAP || ret->converted == CONVERTED_MAP_KEY_VALUE)
         flatten_map(ret);
     return at;
 }
@@ -80,13 +78,15 @@ static int any_ids(const FileColumns *cols)
     return 0;
 }
 
-static void key_of(StrBuf *b, const FileColumns *cols)
+/* All that is said of the columns, their types too: the engine reads several files as the first of them has it. */
+static Str key_of(Arena *a, const FileElements *els)
 {
-    for (size_t i = 0; i < cols->n; i++) {
-        sb_fmt(b, "%zu:" STR_FMT "=%d/" STR_FMT "(", cols->p[i].name.n, STR_ARG(cols->p[i].name), cols->p[i].field_id, STR_ARG(cols->p[i].converted));
-        key_of(b, &cols->p[i].children);
-        sb_byte(b, ')');
+    StrBuf b = sb_new(a);
+    for (size_t i = 1; i < els->n; i++) {
+        sb_fmt(&b, "%zu:", els->p[i].raw.n);
+        sb_add(&b, els->p[i].raw);
     }
+    return sb_str(&b);
 }
 
 /* The engine calls the second of two columns that differ by case only name_1, the third name_2. */
@@ -101,106 +101,50 @@ static void name_duplicates(Arena *a, FileColumns *cols)
     }
 }
 
-static FileLayout *layout_of(LayoutCache *c, const SchemaRows *rows, size_t from)
+static FileLayout *layout_of(LayoutCache *c, const FileElements *els, Str key)
 {
+    FileLayout *known = map_get(&c->by_key, key);
     FileColumn root;
-    StrBuf key = sb_new(c->arena);
 
-    read_column(c->arena, rows, from, &root);
-    key_of(&key, &root.children);
-    FileLayout *known = map_get(&c->by_key, sb_str(&key));
     if (known)
         return known;
+    read_column(c->arena, els, 0, &root);
     FileLayout *l = arena_new(c->arena, FileLayout);
-    *l = (FileLayout){ .key = sb_str(&key), .columns = root.children, .has_ids = any_ids(&root.children) };
+    *l = (FileLayout){ .key = str_dup(c->arena, key), .columns = root.children, .has_ids = any_ids(&root.children) };
     name_duplicates(c->arena, &l->columns);
     map_put(&c->by_key, l->key, l);
     return l;
 }
 
-/* ---- asking the engine --------------------------------------------------------------------------------------- */
+/* ---- the cache ------------------------------------------------------------------------------------------------- */
 
-static Str schema_query(Arena *a, const StrVec *paths)
+static FileLayout *look_up(LayoutCache *c, Str path)
 {
-    StrBuf b = sb_new(a);
-    sb_addc(&b, "SELECT file_name, name, coalesce(converted_type, ''), coalesce(repetition_type, ''), coalesce(num_children, 0), "
-                "coalesce(field_id, -1) FROM parquet_schema([");
+    pthread_mutex_lock(&c->lock);
+    FileLayout *l = map_get(&c->by_path, path);
+    pthread_mutex_unlock(&c->lock);
+    return l;
+}
+
+static FileLayout *keep(LayoutCache *c, Str path, const FileElements *els, Str key)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->by_path.n >= CACHE_MAX)
+        c->by_path = map_new(c->arena);            /* layouts stay: others may hold them (2) */
+    FileLayout *l = layout_of(c, els, key);
+    map_put(&c->by_path, str_dup(c->arena, path), l);
+    pthread_mutex_unlock(&c->lock);
+    return l;
+}
+
+Status lake_layouts(Lake *l, Arena *a, const StrVec *paths, FileLayout **ret, Error *err)
+{
     for (size_t i = 0; i < paths->n; i++) {
-        sb_addc(&b, i ? ", " : "");
-        sql_lit(&b, paths->p[i]);
+        FileElements els = {0};
+        if ((ret[i] = look_up(l->layouts, paths->p[i])))
+            continue;
+        TRY(lake_footer_read(a, paths->p[i], &els, err));
+        ret[i] = keep(l->layouts, paths->p[i], &els, key_of(a, &els));
     }
-    sb_addc(&b, "])");
-    return sb_str(&b);
-}
-
-static Status read_rows(Arena *a, DuckConn *c, const StrVec *paths, SchemaRows *ret, Error *err)
-{
-    CLEANUP(duck_result_freep) DuckResult *r = NULL;
-    size_t n;
-
-    TRY(duck_query(c, schema_query(a, paths), &r, err));
-    for (;;) {
-        TRY(duck_next(r, &n, err));
-        if (!n)
-            return OK;
-        for (size_t i = 0; i < n; i++) {
-            SchemaRow row = { str_dup(a, duck_value(a, r, 0, i).string), str_dup(a, duck_value(a, r, 1, i).string), str_dup(a, duck_value(a, r, 2, i).string),
-                              str_dup(a, duck_value(a, r, 3, i).string), duck_value(a, r, 4, i).integer, (int32_t)duck_value(a, r, 5, i).integer };
-            vec_push(a, ret, row);
-        }
-    }
-}
-
-static void store_layouts(LayoutCache *c, const SchemaRows *rows)
-{
-    for (size_t i = 0; i < rows->n; i++)
-        if (i == 0 || !str_eq(rows->p[i].file, rows->p[i - 1].file))
-            map_put(&c->by_path, str_dup(c->arena, rows->p[i].file), layout_of(c, rows, i));
-}
-
-static void forget_if_full(LayoutCache *c)
-{
-    if (c->by_path.n < CACHE_MAX)
-        return;
-    c->by_path = map_new(c->arena);                /* layouts stay: others may hold them (2) */
-}
-
-/* Whatever the engine calls it: a data file that cannot be read is corrupt. */
-static Status read_or_corrupt(Arena *a, DuckConn *c, const StrVec *paths, SchemaRows *rows, Error *err)
-{
-    Error why;
-    Status s = read_rows(a, c, paths, rows, &why);
-
-    if (s == E_INTERNAL || s == E_INVALID)
-        return error_set(err, E_CORRUPT, why.origin, "%s", why.message);
-    if (s != OK)
-        *err = why;
-    return s;
-}
-
-Status lake_layouts(Lake *l, Arena *a, DuckConn *c, const StrVec *paths, FileLayout **ret, Error *err)
-{
-    LayoutCache *cache = l->layouts;
-    StrVec unknown = {0};
-    SchemaRows rows = {0};
-
-    pthread_mutex_lock(&cache->lock);
-    forget_if_full(cache);
-    for (size_t i = 0; i < paths->n; i++)
-        if (!map_has(&cache->by_path, paths->p[i]))
-            vec_push(a, &unknown, paths->p[i]);
-    pthread_mutex_unlock(&cache->lock);
-    if (unknown.n)
-        TRY_CTX(read_or_corrupt(a, c, &unknown, &rows, err), err, "reading the columns of %zu data file(s)", unknown.n);
-
-    pthread_mutex_lock(&cache->lock);
-    store_layouts(cache, &rows);
-    Str missing = {0};
-    for (size_t i = 0; i < paths->n && !missing.n; i++)
-        if (!(ret[i] = map_get(&cache->by_path, paths->p[i])))
-            missing = paths->p[i];
-    pthread_mutex_unlock(&cache->lock);
-    if (missing.n)
-        return FAIL(err, E_CORRUPT, "data file '" STR_FMT "' has no readable Parquet schema", STR_ARG(missing));
     return OK;
 }

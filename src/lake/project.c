@@ -171,12 +171,12 @@ Status lake_project(const Projection *p, const IceField *f, Str *ret, Error *err
     return OK;
 }
 
-int lake_needs_partition(const Projection *p, const IceFields *fields)
+bool lake_needs_partition(const Projection *p, const IceField *f)
 {
-    for (size_t i = 0; i < fields->n; i++)
-        if (!find(p, &p->layout->columns, p->mapping, &fields->p[i]))
-            for (size_t k = 0; p->spec && k < p->spec->fields.n; k++)
-                if (p->spec->fields.p[k].source_id == fields->p[i].id && p->spec->fields.p[k].transform.kind == TRANSFORM_IDENTITY)
-                    return 1;
-    return 0;
+    if (find(p, &p->layout->columns, p->mapping, f))
+        return false;
+    for (size_t k = 0; p->spec && k < p->spec->fields.n; k++)
+        if (p->spec->fields.p[k].source_id == f->id && p->spec->fields.p[k].transform.kind == TRANSFORM_IDENTITY)
+            return true;
+    return false;
 }

@@ -30,46 +30,53 @@ static Projection projection(const ScanBuild *b, const ScanUnit *u)
                          .spec = u->spec, .schema = b->schema, .file = &u->task->data->file };
 }
 
-static Status column_list(ScanBuild *b, const ScanUnit *u, StrBuf *out, Error *err)
+bool scan_reads(const ScanBuild *b, size_t field) { return !b->reads || b->reads[field]; }
+
+/* The columns that are read, each by what its maker gives; a relation has one at least. */
+typedef Status (*ColumnText)(ScanBuild *b, const Projection *p, const IceField *f, Str *ret, Error *err);
+
+static Status add_column(ScanBuild *b, const Projection *p, const IceField *f, Str name, ColumnText text, StrBuf *out, Error *err)
 {
-    Projection p = projection(b, u);
     Str sql;
 
-    for (size_t i = 0; i < b->schema->fields.n; i++) {
-        TRY(lake_project(&p, &b->schema->fields.p[i], &sql, err));
-        sb_fmt(out, "%s" STR_FMT " AS ", i ? ", " : "", STR_ARG(sql));
-        sql_ident(out, b->columns.p[i].engine);
-    }
-    for (size_t i = 0; b->hidden && i < b->hidden->n; i++) {
-        TRY(lake_project(&p, &b->hidden->p[i], &sql, err));
-        sb_fmt(out, ", " STR_FMT " AS ", STR_ARG(sql));
-        sql_ident(out, b->hidden->p[i].name);
-    }
+    TRY(text(b, p, f, &sql, err));
+    sb_fmt(out, "%s" STR_FMT " AS ", out->n ? ", " : "", STR_ARG(sql));
+    sql_ident(out, name);
     return OK;
 }
 
-static Status null_column(ScanBuild *b, const IceField *f, Str name, StrBuf *out, Error *err)
+static Status column_list(ScanBuild *b, const Projection *p, ColumnText text, Str *ret, Error *err)
+{
+    StrBuf out = sb_new(b->a);
+
+    for (size_t i = 0; i < b->schema->fields.n; i++)
+        if (scan_reads(b, i))
+            TRY(add_column(b, p, &b->schema->fields.p[i], b->columns.p[i].engine, text, &out, err));
+    for (size_t i = 0; b->hidden && i < b->hidden->n; i++)
+        TRY(add_column(b, p, &b->hidden->p[i], b->hidden->p[i].name, text, &out, err));
+    if (!out.n)
+        sb_addc(&out, "NULL AS __nothing");
+    *ret = sb_str(&out);
+    return OK;
+}
+
+static Status projected(ScanBuild *b UNUSED, const Projection *p, const IceField *f, Str *ret, Error *err) { return lake_project(p, f, ret, err); }
+
+static Status typed_null(ScanBuild *b, const Projection *p UNUSED, const IceField *f, Str *ret, Error *err)
 {
     DataType t;
     TRY(lake_type(b->a, f->type, &t, err));
-    sb_fmt(out, "CAST(NULL AS " STR_FMT ") AS ", STR_ARG(data_type_sql(b->a, &t)));
-    sql_ident(out, name);
+    *ret = str_fmt(b->a, "CAST(NULL AS " STR_FMT ")", STR_ARG(data_type_sql(b->a, &t)));
     return OK;
 }
 
 Status scan_empty(ScanBuild *b, Str extra, Str *ret, Error *err)
 {
     StrBuf out = sb_new(b->a);
+    Str columns;
 
-    sb_addc(&out, "SELECT ");
-    for (size_t i = 0; i < b->schema->fields.n; i++) {
-        sb_addc(&out, i ? ", " : "");
-        TRY(null_column(b, &b->schema->fields.p[i], b->columns.p[i].engine, &out, err));
-    }
-    for (size_t i = 0; b->hidden && i < b->hidden->n; i++) {
-        sb_addc(&out, ", ");
-        TRY(null_column(b, &b->hidden->p[i], b->hidden->p[i].name, &out, err));
-    }
+    TRY(column_list(b, NULL, typed_null, &columns, err));
+    sb_fmt(&out, "SELECT " STR_FMT, STR_ARG(columns));
     if (b->positions)
         sb_addc(&out, ", CAST(NULL AS VARCHAR) AS __file, CAST(NULL AS BIGINT) AS __pos");
     sb_add(&out, extra);
@@ -81,9 +88,11 @@ Status scan_empty(ScanBuild *b, Str extra, Str *ret, Error *err)
 Status scan_select(ScanBuild *b, const ScanUnit *const *units, size_t n, Str extra, Str condition, Str *ret, Error *err)
 {
     StrBuf out = sb_new(b->a);
+    Projection p = projection(b, units[0]);
+    Str columns;
 
-    sb_addc(&out, "SELECT ");
-    TRY_CTX(column_list(b, units[0], &out, err), err, "data file '" STR_FMT "'", STR_ARG(units[0]->task->data->file.path));
+    TRY_CTX(column_list(b, &p, projected, &columns, err), err, "data file '" STR_FMT "'", STR_ARG(units[0]->task->data->file.path));
+    sb_fmt(&out, "SELECT " STR_FMT, STR_ARG(columns));
     if (b->positions)
         sb_addc(&out, ", r.filename AS __file, r.file_row_number AS __pos");
     sb_add(&out, extra);
@@ -159,7 +168,7 @@ Status scan_units(ScanBuild *b, const IceScan *scan, const StrVec *only, ScanUni
         b->ret->bytes += t->data->file.size;
     }
     FileLayout **layouts = arena_array(b->a, FileLayout *, ret->n + 1);
-    TRY(lake_layouts(b->lake, b->a, b->c, &locals, layouts, err));
+    TRY(lake_layouts(b->lake, b->a, &locals, layouts, err));
     for (size_t i = 0; i < ret->n; i++)
         ret->p[i].layout = layouts[i];
     b->ret->files = (int64_t)ret->n;
@@ -293,7 +302,7 @@ static Status and_not_equal(ScanBuild *b, const ScanUnit *u, const IceFile *d, S
 
     TRY(resolve(b, d, &local, err));
     vec_push(b->a, &paths, local);
-    TRY(lake_layouts(b->lake, b->a, b->c, &paths, &layout, err));
+    TRY(lake_layouts(b->lake, b->a, &paths, &layout, err));
     Projection data = projection(b, u), del = { .a = b->a, .layout = layout, .mapping = data.mapping, .schema = b->schema, .file = d };
     for (size_t i = 0; i < d->equality_ids.n; i++) {
         const IceField *f = field_anywhere(b->table->meta, d->equality_ids.p[i]);
@@ -333,12 +342,20 @@ Status scan_live(ScanBuild *b, const ScanUnit *u, Str *ret, Error *err)
 
 /* ---- grouping ---------------------------------------------------------------------------------------------------------------- */
 
+static bool needs_partition(const ScanBuild *b, const Projection *p)
+{
+    for (size_t i = 0; i < b->schema->fields.n; i++)
+        if (scan_reads(b, i) && lake_needs_partition(p, &b->schema->fields.p[i]))
+            return true;
+    return false;
+}
+
 static Str group_key(ScanBuild *b, const ScanUnit *u)
 {
     Projection p = projection(b, u);
     if (u->task->deletes.n)
         return str_fmt(b->a, "f%d", u->index);
-    if (lake_needs_partition(&p, &b->schema->fields))
+    if (needs_partition(b, &p))
         return str_fmt(b->a, "p%p/%d/" STR_FMT, (void *)u->layout, u->spec->id, STR_ARG(ice_partition_path(b->a, u->spec, ice_current_schema(b->table->meta), u->task->data->file.partition)));
     return str_fmt(b->a, "l%p", (void *)u->layout);
 }
@@ -394,7 +411,7 @@ Status scan_union(ScanBuild *b, const ScanUnits *units, Str extra, StrVec *selec
 
 Status lake_scan(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeScan *s, LakeRelation *ret, Error *err)
 {
-    ScanBuild b = { .lake = l, .a = a, .c = c, .table = t, .schema = s->schema, .hidden = s->hidden, .positions = s->positions, .ret = ret };
+    ScanBuild b = { .lake = l, .a = a, .c = c, .table = t, .schema = s->schema, .hidden = s->hidden, .reads = s->reads, .positions = s->positions, .ret = ret };
     IceScan scan = {0};
     ScanUnits units = {0};
     StrVec selects = {0};

@@ -22,6 +22,7 @@ typedef struct ScanBuild {
     const LakeTable *table;
     const IceSchema *schema;
     const IceFields *hidden;
+    const uint8_t *reads;
     int positions;
     BoundColumns columns;             /* of the schema, engine names */
     IceNameMapping mapping;
@@ -31,6 +32,7 @@ typedef struct ScanBuild {
 } ScanBuild;
 
 NODISCARD Status scan_begin(ScanBuild *b, Error *err);
+bool scan_reads(const ScanBuild *b, size_t field);
 NODISCARD Status scan_units(ScanBuild *b, const IceScan *scan, const StrVec *only, ScanUnits *ret, Error *err);
 /* Puts the deleted positions of all units into temporary tables. `indices` must be set. */
 NODISCARD Status scan_positions(ScanBuild *b, const ScanUnits *units, Error *err);

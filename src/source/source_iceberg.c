@@ -248,7 +248,7 @@ static Status put_difference(Watch *w, const Watched *t, SourceBatch *b, const I
     LakeChanges ch = {0};
     int64_t rows = 0;
 
-    TRY(lake_changes(t->lake, a, w->conn, &lt, from, to, t->schema, &ch, err));
+    TRY(lake_changes(t->lake, a, w->conn, &lt, from, to, t->schema, NULL, &ch, err));
     Status s = ch.nothing ? OK : put_rows(w, t, b, ch.relation.sql, &rows, err);
     lake_relation_drop(w->conn, &ch.relation);
     store_paths_done(t->t.store);
