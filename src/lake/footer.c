@@ -253,8 +253,8 @@ static void close_fd(int *fd)
 Status lake_footer_read(Arena *a, Str path, FileElements *ret, Error *err)
 {
     CLEANUP(close_fd) int fd = open(str_z(a, path), O_RDONLY | O_CLOEXEC);
-    int64_t at;
-    size_t n;
+    int64_t at = 0;
+    size_t n = 0;
     Str text;
 
     if (fd < 0)
