@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 DUCKDB := $(CURDIR)/build/duckdb
 CONFIGURE = cmake -G Ninja -S . -DFIRN_DUCKDB=$(DUCKDB)
 
-.PHONY: all setup setup-spark release dev clang demo test test-long bench fuzz lint fmt tsan install clean
+.PHONY: all setup setup-spark setup-bench release dev clang demo test test-long bench fuzz lint fmt tsan install clean
 
 all: release
 
@@ -16,6 +16,10 @@ setup:
 # Spark, Iceberg's jars and firn's extension (clients/spark): for Glue jobs, and for the tests with Spark, which `make test-long` runs where this was done.
 setup-spark:
 	@tools/setup-spark
+
+# The peers of `make bench` that no distribution ships.
+setup-bench:
+	@tools/setup-bench
 
 release:
 	@tools/setup --check

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Iceberg REST door: commits per second of one client. FIXTURE_REST names the URI of a running Java fixture server to compare with."""
-import os
+"""The Iceberg REST door: commits per second of one client, beside Iceberg's own Java fixture server (peers.py)."""
 import time
 
 import requests
 
+from peers import Fixture
 from report import median
 
 
@@ -32,9 +32,16 @@ def commits(s, base, n):
     return n / (time.monotonic() - begun)
 
 
-def run(server, report, rounds, n=100):
+def run(server, folder, report, rounds, n=100):
+    fixture = Fixture(folder)
+    try:
+        compare(server, fixture.uri, report, rounds, n)
+    finally:
+        fixture.stop()
+
+
+def compare(server, uri, report, rounds, n):
     ours = session(f"{server.lake}/iceberg", server.key, server.secret)
-    uri = os.environ.get("FIXTURE_REST")
     peer = session(uri.rstrip("/")) if uri else None
     for p in (ours, peer):
         if p:
@@ -45,6 +52,6 @@ def run(server, report, rounds, n=100):
         if peer:
             y.append(commits(*peer, n))
     if not peer:
-        report.add("REST commits", "one client", f"{median(x):.0f}/s", "FIXTURE_REST names no server", "", "", None)
+        report.add("REST commits", "one client", f"{median(x):.0f}/s", "no fixture server (make setup-bench)", "", "", None)
     else:
         report.add("REST commits", "one client", f"{median(x):.0f}/s", f"Java fixture {median(y):.0f}/s", f"{median(x) / median(y):.2f}", "", None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PostgreSQL beside firn: the system's own binaries, a cluster of the run's own, durable as it ships."""
+"""Peers beside firn: PostgreSQL (the system's own binaries, a cluster of the run's own, durable as it ships), MinIO and Iceberg's REST fixture server (tools/setup-bench)."""
 import os
 import pathlib
 import pwd
@@ -8,7 +8,29 @@ import subprocess
 
 import psycopg
 
-from objects import free_port
+from objects import free_port, wait_for
+
+PEERS = pathlib.Path(__file__).resolve().parent.parent / "build" / "peers"
+
+
+class Fixture:
+    """The Java fixture server: FIXTURE_REST's, or one of the run's own; uri is None where there is neither."""
+
+    def __init__(self, folder):
+        self.process, self.uri = None, os.environ.get("FIXTURE_REST")
+        if self.uri or not shutil.which("java") or not list((PEERS / "fixture").glob("*.jar")):
+            return
+        port = free_port()
+        env = dict(os.environ, CATALOG_REST_PORT=str(port), CATALOG_WAREHOUSE=f"file://{folder}", CATALOG_URI="jdbc:sqlite:file:fixture?mode=memory&cache=shared")
+        self.process = subprocess.Popen(["java", "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", f"{PEERS}/fixture/*", "org.apache.iceberg.rest.RESTCatalogServer"],
+                                        env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for(port)
+        self.uri = f"http://127.0.0.1:{port}"
+
+    def stop(self):
+        if self.process:
+            self.process.terminate()
+            self.process.wait(20)
 
 
 def postgres_binaries():

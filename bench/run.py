@@ -6,7 +6,7 @@ FIRN_BENCH_ROWS     items in the data, default 6,000,000
 FIRN_BENCH_ROUNDS   measured rounds, default 3
 FIRN_BENCH_TOPICS   some of: process full scan incremental objects commits tick idle fanout sink nexmark
 FIRN_BENCH_LARGE=1  the incremental part again with a base four times as large
-MINIO=/path         the MinIO binary to compare small PUTs with; FIXTURE_REST=uri the Java fixture server for commits"""
+MINIO=/path         the MinIO binary to compare small PUTs with; FIXTURE_REST=uri the Java fixture server for commits; else those of tools/setup-bench"""
 import os
 import pathlib
 import sys
@@ -67,7 +67,7 @@ def main_part(topics, report, rounds, folder):
             objects.large_get(server, folder / "nginx", report, rounds)
             objects.small_puts(server, folder / "minio", report, rounds)
         if "commits" in topics:
-            commits.run(server, report, rounds)
+            commits.run(server, folder / "fixture", report, rounds)
         return times
     return run
 
