@@ -42,6 +42,21 @@ bool json_scalar_at(Arena *a, Str text, Str path, Str *ret);
 bool json_sorted(Arena *a, Str text, Str *ret);
 bool json_without_nulls(Arena *a, Str text, Str *ret);                    /* the same, and members that are null are left out, at every depth */
 
+/* jsonb.c: PostgreSQL's jsonb. One text for each value: no blanks, members by name and of one name the last, numbers and escapes in one form.
+ * LENIENT: NaN, inf and their kin, as an engine writes numbers that JSON does not have, become strings. false: no JSON, or nested beyond 200 levels. */
+typedef enum { JSONB_STRICT, JSONB_LENIENT } JsonbWords;
+typedef enum { JSONB_AS_JSON, JSONB_AS_TEXT } JsonbResult;
+typedef enum { JSONB_DONE, JSONB_MALFORMED, JSONB_FROM_SCALAR, JSONB_FROM_OBJECT } JsonbDelete;
+bool jsonb_text(Arena *a, Str text, JsonbWords words, Str *ret);
+bool jsonb_contains(Arena *a, Str whole, Str part, bool *ret);            /* @> */
+bool jsonb_has_key(Arena *a, Str text, Str key, bool *ret);               /* ?: a member's name, or a string in an array */
+bool jsonb_concat(Arena *a, Str left, Str right, Str *ret);               /* || */
+JsonbDelete jsonb_without_key(Arena *a, Str text, Str key, Str *ret);
+JsonbDelete jsonb_without_item(Arena *a, Str text, int64_t at, Str *ret);
+/* false: there is none. As text: a string without its quotes, null is none. The path: a JSON array of strings. */
+bool jsonb_member(Arena *a, Str text, Str key, JsonbResult as, Str *ret);
+bool jsonb_path(Arena *a, Str text, Str path, JsonbResult as, Str *ret);
+
 /* text_parts.c. The parts of a qualified name as PostgreSQL's parse_ident has them: plain ones in lower case, blanks around them left out; false: it is none. */
 typedef enum { IDENT_ALONE, IDENT_THEN_ANYTHING } IdentEnd;
 bool ident_parts(Arena *a, Str text, IdentEnd end, Json **ret);

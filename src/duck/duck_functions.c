@@ -223,6 +223,8 @@ Status duck_functions_register(duckdb_connection con, Error *err)
     TRY(duck_decimal_register(con, err));
     TRY(duck_real_register(con, err));
     TRY(duck_error_register(con, err));
+    TRY(duck_math_register(con, err));
+    TRY(duck_jsonb_register(con, err));
     TRY(duck_json_register(con, err));
     TRY(duck_hmac_register(con, err));
     TRY(duck_interval_register(con, err));

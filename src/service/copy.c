@@ -111,6 +111,23 @@ Status rows_copy_row(Rows *rows, const Str *fields, const int *nulls, size_t n, 
     return OK;
 }
 
+/* A field of the text format as the value of its column: cast as a statement casts a text; arrays come in the engine's form from the door. */
+static Status copy_value(Arena *a, size_t field, const BoundColumn *c, Str *ret, Error *err)
+{
+    Printer plain = { 0 };
+    Expr *e = arena_new(a, Expr);
+
+    e->kind = EX_FUNCTION;
+    e->type.kind = DT_STRING;
+    e->nullable = 1;
+    e->func = arena_new(a, FuncCall);
+    e->func->class = FN_SCALAR;
+    e->func->canonical = S("copied");
+    e->func->engine = str_fmt(a, "f%zu$*", field);                /* a template of no arguments: the name alone */
+    TRY(sql_assign_cast(a, DIALECT_POSTGRES, &e, &c->type, c->name, err));
+    return sql_print_expr(a, &plain, e, ret, err);
+}
+
 static Status copy_select(struct CopyIn *in, Str *ret, Error *err)
 {
     Arena *a = in->dml.r->a;
@@ -123,15 +140,16 @@ static Status copy_select(struct CopyIn *in, Str *ret, Error *err)
         for (size_t k = 0; k < in->ncols; k++)
             if (in->columns[k] == (ptrdiff_t)i)
                 from = (ptrdiff_t)k;
-        Str value = from >= 0 ? str_fmt(a, "f%td", from) : dml_default_text(&in->dml, i);
-        if (c->type.kind == DT_BINARY && from >= 0)    /* \xDEADBEEF */
-            value = str_fmt(a, "CASE WHEN starts_with(" STR_FMT ", '\\x') THEN unhex(substr(" STR_FMT ", 3)) ELSE encode(" STR_FMT ") END", STR_ARG(value), STR_ARG(value), STR_ARG(value));
+        Str value = dml_default_text(&in->dml, i);
+        if (from >= 0 && c->type.nchildren)
+            value = str_fmt(a, "f%td", from);
+        else if (from >= 0)
+            TRY(copy_value(a, (size_t)from, c, &value, err));
         sb_fmt(&b, "%sCAST(" STR_FMT " AS " STR_FMT ") AS ", i ? ", " : "", STR_ARG(value), STR_ARG(data_type_sql(a, &c->type)));
         sql_ident(&b, c->engine);
     }
     sb_addc(&b, " FROM temp.copy_in");
     *ret = sb_str(&b);
-    (void)err;
     return OK;
 }
 

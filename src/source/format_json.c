@@ -295,6 +295,7 @@ Status format_json_text(Arena *a, Str bytes, Str *ret, Error *err)
     blank(&r);
     if (r.p != r.end)
         return bad(&r, "something behind the value");
-    *ret = sb_str(&out);
+    if (!jsonb_text(a, sb_str(&out), JSONB_STRICT, ret))
+        return FAIL(err, E_LIMIT, "JSON: nested too deeply");
     return OK;
 }

@@ -14,10 +14,14 @@ static DataType any_numeric(const Expr *x)
 
 static bool may_cast(Bind *b, const DataType *from, const DataType *to)
 {
+    if (!b->spark && !b->trino && (from->kind == DT_JSON || to->kind == DT_JSON))
+        return bind_jsonb_may_cast(from, to);
     if (ty_unknown(from) || from->kind == to->kind || ty_is_text(from) || ty_is_text(to) || from->kind == DT_JSON || to->kind == DT_JSON)
         return from->kind != to->kind || !from->nchildren || from->nchildren == to->nchildren || from->kind == DT_STRUCT;
     if (ty_is_numeric(from) && ty_is_numeric(to))
         return true;
+    if (!b->spark && !b->trino && (from->kind == DT_BOOL || to->kind == DT_BOOL))
+        return from->kind == DT_INT32 || to->kind == DT_INT32;                   /* as PostgreSQL: INTEGER alone */
     if (from->kind == DT_BOOL || to->kind == DT_BOOL)
         return ty_is_numeric(from) || ty_is_numeric(to);
     if (ty_is_time(from) && ty_is_time(to))

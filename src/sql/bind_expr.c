@@ -255,6 +255,11 @@ static Status bind_index(Bind *b, Expr **pe)
         e->type = t->children[1];
         return OK;
     }
+    if (!b->spark && !b->trino && t->kind == DT_JSON && e->args.n == 2) {
+        e->kind = EX_BINARY;                                     /* json['key'], json[0] */
+        e->op = OP_JSON_GET;
+        return bind_jsonb_op(b, pe);
+    }
     if (t->kind != DT_LIST)
         return BIND_FAIL(b, e->position, b->spark ? "42000" : "42804", b->spark
                          ? "[INVALID_EXTRACT_BASE_FIELD_TYPE] Can't extract a value from a value of type \"" STR_FMT "\"."

@@ -79,6 +79,13 @@ Str bind_new_alias(Bind *b);
 bool bind_name_eq(const Bind *b, Str x, Str y);
 bool expr_equal(const Expr *x, const Expr *y);
 
+/* bind_jsonb.c: PostgreSQL's jsonb. */
+bool bind_is_jsonb_op(const Expr *e);
+NODISCARD Status bind_jsonb_op(Bind *b, Expr **pe);
+bool bind_jsonb_may_cast(const DataType *from, const DataType *to);
+Expr *bind_jsonb_in(Bind *b, Expr *text);
+Expr *bind_jsonb_scalar(Bind *b, Expr *x, const DataType *to);
+
 /* bind_trino.c */
 Str trino_error_text(Bind *b, int position, const char *sqlstate, const char *text);
 bool trino_common(Bind *b, const DataType *x, const DataType *y, DataType *ret);

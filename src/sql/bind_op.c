@@ -221,10 +221,6 @@ static Status bind_arithmetic(Bind *b, Expr **pe)
         return OK;
     if (e->op == OP_INT_DIV)
         return bind_int_div(b, e);
-    if (!b->spark && e->op == OP_SUB && e->args.p[0]->type.kind == DT_JSON) {
-        finish(e, ty(DT_JSON));
-        return BIND_FAIL(b, e->position, "0A000", "removing keys from json is not supported");
-    }
     for (int i = 0; i < 2; i++)
         if (!ty_is_numeric(&e->args.p[i]->type))
             return fail_types(b, e, op_name(e->op));
@@ -288,8 +284,20 @@ static Status bind_concat(Bind *b, Expr *e)
     return OK;
 }
 
-static Status bind_bits(Bind *b, Expr *e)
+/* PostgreSQL counts places modulo the width (SMALLINT is shifted as INTEGER); bits go out on the left without a word. */
+static void bind_shift(Bind *b, Expr **pe)
 {
+    Expr *e = *pe;
+    const char *right = e->type.kind == DT_INT64 ? "($1 >> ($2 & 63))" : "CAST((CAST($1 AS INTEGER) >> ($2 & 31)) AS $T)";
+
+    *pe = bx_call(b->a, e->op == OP_SHL ? "shift_left" : "shift_right", e->op == OP_SHL ? "firn_shift_left" : right, e->type, e->args.p[0], e->args.p[1]);
+    (*pe)->position = e->position;
+    (*pe)->nullable = e->nullable;
+}
+
+static Status bind_bits(Bind *b, Expr **pe)
+{
+    Expr *e = *pe;
     DataType t;
     int shift = e->op == OP_SHL || e->op == OP_SHR;
 
@@ -299,6 +307,8 @@ static Status bind_bits(Bind *b, Expr *e)
     if (shift) {
         bind_to(b, &e->args.p[1], ty(DT_INT32));
         finish(e, e->args.p[0]->type);
+        if (!b->spark)
+            bind_shift(b, pe);
         return OK;
     }
     if (!ty_common(b, &e->args.p[0]->type, &e->args.p[1]->type, &t))
@@ -324,8 +334,6 @@ static Status bind_json(Bind *b, Expr *e)
     if (e->op == OP_JSON_GET && e->args.p[0]->type.kind == DT_MAP)
         return bind_map_get(b, e);
     bind_to(b, &e->args.p[0], ty(DT_JSON));
-    if (e->op == OP_JSON_PATH || e->op == OP_JSON_PATH_TEXT)
-        return BIND_FAIL(b, e->position, "0A000", "json paths as arrays are not supported");
     if (!ty_is_integer(&e->args.p[1]->type))
         bind_to(b, &e->args.p[1], ty(DT_STRING));
     finish(e, ty(e->op == OP_JSON_GET_TEXT ? DT_STRING : DT_JSON));
@@ -351,13 +359,15 @@ Status bind_binary(Bind *b, Expr **pe)
 
     if (b->trino)
         return trino_binary(b, pe);
+    if (!b->spark && bind_is_jsonb_op(e))
+        return bind_jsonb_op(b, pe);
     switch (e->op) {
     case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_INT_DIV: case OP_MOD: case OP_POW: return bind_arithmetic(b, pe);
     case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: case OP_NULLSAFE_EQ: return bind_comparison(b, e);
     case OP_AND: case OP_OR: return bind_logic(b, e);
     case OP_CONCAT: return bind_concat(b, e);
-    case OP_BIT_AND: case OP_BIT_OR: case OP_BIT_XOR: case OP_SHL: case OP_SHR: return bind_bits(b, e);
-    case OP_JSON_GET: case OP_JSON_GET_TEXT: case OP_JSON_PATH: case OP_JSON_PATH_TEXT: return bind_json(b, e);
+    case OP_BIT_AND: case OP_BIT_OR: case OP_BIT_XOR: case OP_SHL: case OP_SHR: return bind_bits(b, pe);
+    case OP_JSON_GET: case OP_JSON_GET_TEXT: return bind_json(b, e);
     case OP_CONTAINS: case OP_CONTAINED: case OP_OVERLAP: return bind_containment(b, e);
     default: return BIND_FAIL(b, e->position, "42883", "operator does not exist");
     }

@@ -200,6 +200,14 @@ Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to)
     if (!b->spark && ty_is_text(&x->type) && to->kind == DT_LIST)      /* '{a,b}' */
         return bx_call(b->a, "array_in", "(CASE WHEN trim($1, ' {}') = '' THEN [] ELSE string_split(trim($1, ' {}'), ',') END)",
                        ty_list(b->a, ty(DT_STRING)), x, NULL);
+    if (!b->spark && !b->trino && ty_is_text(&x->type) && to->kind == DT_JSON)
+        return bind_jsonb_in(b, x);
+    if (!b->spark && !b->trino && x->type.kind == DT_JSON && (ty_is_numeric(to) || to->kind == DT_BOOL)) {
+        x = bind_jsonb_scalar(b, x, to);
+        return ty_is_integer(to) ? cast_node(b, x, ty_decimal(38, 4)) : x;
+    }
+    if (!b->spark && !b->trino && x->type.kind == DT_FLOAT && to->kind == DT_DECIMAL)      /* 1.3, not 1.29999995 */
+        return bx_call(b->a, "text", "firn_float8_text", ty(DT_STRING), x, NULL);
     if (!b->spark && ty_is_text(&x->type) && to->kind == DT_BINARY)    /* '\x01ab' */
         return bx_call(b->a, "bytea_in", "(CASE WHEN starts_with($1, '\\x') THEN unhex(substr($1, 3)) ELSE encode($1) END)", ty(DT_BINARY), x, NULL);
     if (!b->spark && x->type.kind == DT_BINARY && to->kind == DT_STRING)

@@ -9,6 +9,23 @@ static Status size(FuncArgs *c)
     return func_arg(c, 0)->kind == DT_LIST ? func_with(c, "len($1)", ty(DT_INT32)) : func_fail(c, "an array or a map");
 }
 
+/* array_length(a, dimension) and its kin: an array in an array is a dimension. */
+static Status array_extent(FuncArgs *c)
+{
+    bool lower = strcmp(c->spec->name, "array_lower") == 0;
+    StrBuf b = sb_new(c->b->a);
+    Str list = S("$1");
+    size_t n = 0;
+
+    sb_addc(&b, "(CASE $2{1}");
+    for (const DataType *t = func_arg(c, 0); t->kind == DT_LIST; t = &t->children[0]) {
+        sb_fmt(&b, lower ? " WHEN %zu THEN CASE WHEN len(" STR_FMT ") > 0 THEN 1 END" : " WHEN %zu THEN nullif(len(" STR_FMT "), 0)", ++n, STR_ARG(list));
+        list = str_fmt(c->b->a, STR_FMT "[1]", STR_ARG(list));
+    }
+    sb_addc(&b, n ? " END)" : " WHEN 1 THEN NULL END)");
+    return func_with(c, sb_str(&b).p, ty(DT_INT32));
+}
+
 /* The element is cast to the array's element type, or both to their common type. */
 static Status fit_element(FuncArgs *c, size_t list, size_t element)
 {
@@ -233,7 +250,7 @@ static Status aclexplode(FuncArgs *c)
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
 static const FuncRow rows[] = {
-    { "size", FD_BOTH, size }, { "array_contains", FD_BOTH, array_element },
+    { "size", FD_BOTH, size }, { "array_length", FD_POSTGRES, array_extent }, { "array_contains", FD_BOTH, array_element },
     { "array_position", FD_BOTH, array_element }, { "array_remove", FD_BOTH, array_element },
     { "array_append", FD_BOTH, array_element }, { "array_prepend", FD_BOTH, array_element },
     { "array_repeat", FD_BOTH, array_repeat }, { "array_fill", FD_POSTGRES, array_fill }, { "sequence", FD_BOTH, sequence },

@@ -42,6 +42,8 @@ static Status trunc_pg(FuncArgs *c)
 
 static Status log_(FuncArgs *c)
 {
+    if (!c->b->spark)
+        return func_with(c, c->e->args.n == 1 ? "firn_math_log10" : "firn_math_log", ty(DT_DOUBLE));
     if (c->e->args.n == 1)
         return func_with(c, "(CASE WHEN $1 > 0 THEN ln($1) END)", ty(DT_DOUBLE));
     return func_with(c, "(CASE WHEN $1 > 0 AND $2 > 0 THEN ln($2) / ln($1) END)", ty(DT_DOUBLE));

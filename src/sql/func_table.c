@@ -16,10 +16,17 @@
 
 /* A result that would not fit in memory is refused before it is made: 16 MiB of text, 16 Mi elements. */
 #define TOO_LONG "error('the result of the function would be too large SQLSTATE: 54000')"
-#define COUNT_TEXT(bytes) "(CASE WHEN CAST($2 AS BIGINT) * (" bytes ") > 16777216 THEN CAST(" TOO_LONG " AS BIGINT) ELSE greatest($2, 0) END)"
-#define COUNT_PAD "CAST((CASE WHEN $2 > 16777216 THEN CAST(" TOO_LONG " AS BIGINT) ELSE greatest($2, 0) END) AS INTEGER)"
-#define SUBSTRING_SPARK "substring($1, CASE WHEN $2 = 0 THEN 1 ELSE $2 END, greatest($3{2147483647}, 0))"
-#define SUBSTRING_PG "substring($1, greatest($2, 1), greatest($3{2147483647} + least($2, 1) - 1, 0))"
+#define COUNT_TEXT(bytes) "(CASE WHEN CAST($2 AS BIGINT) * (" bytes ") > 16777216 THEN CAST(" TOO_LONG " AS BIGINT) WHEN $2 < 0 THEN 0 ELSE $2 END)"
+#define COUNT_PAD "CAST((CASE WHEN $2 > 16777216 THEN CAST(" TOO_LONG " AS BIGINT) WHEN $2 < 0 THEN 0 ELSE $2 END) AS INTEGER)"
+#define PAD(side) "(CASE WHEN $3{' '} = '' THEN left($1, " COUNT_PAD ") ELSE " side "($1, " COUNT_PAD ", $3{' '}) END)"
+#define FAILS(type, state, text) "CAST(error('" text " SQLSTATE: " state "') AS " type ")"
+#define NOT_BELOW(x, least) "(CASE WHEN " x " < " least " THEN " least " ELSE " x " END)"        /* NULL stays NULL, other than in greatest */
+#define SUBSTRING_SPARK "substring($1, CASE WHEN $2 = 0 THEN 1 ELSE $2 END, " NOT_BELOW("$3{2147483647}", "0") ")"
+/* From before the text: the length loses what is there. */
+#define SUBSTRING_PG "substring($1, " NOT_BELOW("$2", "1") ", (CASE WHEN $3{0} < 0 THEN " FAILS("BIGINT", "22011", "negative substring length not allowed") \
+    " ELSE " NOT_BELOW("(CAST($3{4294967296} AS BIGINT) + (CASE WHEN $2 < 1 THEN CAST($2 AS BIGINT) ELSE 1 END) - 1)", "0") " END))"
+#define SPLIT_PART "(CASE WHEN $2 = '' THEN left($1, CASE WHEN $3 IN (1, -1) THEN 2147483647 ELSE 0 END) ELSE split_part($1, $2, CASE WHEN $3 = 0 THEN " \
+    FAILS("INTEGER", "22023", "field position must not be zero") " ELSE $3 END) END)"
 #define MONTHS "((year($1) - year($2)) * 12 + month($1) - month($2))"
 #define SECONDS_IN_MONTH(x) "((day(" x ") - 1) * 86400 + epoch(" x ") - epoch(CAST(" x " AS DATE)))"
 #define SLICE_FROM "(CASE WHEN $2 < 0 THEN len($1) + $2 + 1 ELSE $2 END)"
@@ -32,7 +39,9 @@
 #define MONOTONIC_ISO8601 "(CASE WHEN regexp_full_match($1, '[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{3}Z') THEN try_strptime($1, '%Y-%m-%dT%H:%M:%S.%gZ') END)"
 #define JSON_TYPE "(CASE json_type($1) WHEN 'OBJECT' THEN 'object' WHEN 'ARRAY' THEN 'array' WHEN 'VARCHAR' THEN 'string' WHEN 'BOOLEAN' THEN 'boolean' WHEN 'NULL' THEN 'null' " \
     "ELSE CASE WHEN $1 IS NOT NULL THEN 'number' END END)"
-#define JSON_ELEMENTS "unnest(CASE WHEN json_type($1) = 'ARRAY' THEN CAST($1 AS JSON[]) END)"
+#define JSON_LENGTH "(CASE WHEN json_type($1) = 'ARRAY' THEN json_array_length($1) END)"
+/* null as an element is the JSON null. */
+#define JSON_ELEMENTS "unnest(CASE WHEN json_type($1) = 'ARRAY' THEN list_transform(CAST($1 AS JSON[]), lambda firn_x: coalesce(firn_x, CAST('null' AS JSON))) END)"
 #define JSON_TEXTS "unnest(CASE WHEN json_type($1) = 'ARRAY' THEN list_transform(CAST($1 AS JSON[]), lambda firn_x: firn_x ->> '$$') END)"
 #define JSON_KEYS "unnest(CASE WHEN json_type($1) = 'OBJECT' THEN json_keys($1) END)"
 
@@ -55,12 +64,12 @@ static const FuncSpec specs[] = {
     { "mid", S_, SC, 3, 3, "sii", "s", SUBSTRING_SPARK, 0, "substring" },
     { "substring", P_, SC, 2, 3, "sxi", "!", SUBSTRING_PG, 0, NULL },
     { "substr", P_, SC, 2, 3, "sii", "s", SUBSTRING_PG, 0, "substring" },
-    { "left", S_, SC, 2, 2, "si", "s", "left($1, greatest($2, 0))", 0, NULL },
-    { "right", S_, SC, 2, 2, "si", "s", "right($1, greatest($2, 0))", 0, NULL },
+    { "left", S_, SC, 2, 2, "si", "s", "left($1, " NOT_BELOW("$2", "0") ")", 0, NULL },
+    { "right", S_, SC, 2, 2, "si", "s", "right($1, " NOT_BELOW("$2", "0") ")", 0, NULL },
     { "left", P_, SC, 2, 2, "si", "s", NULL, 0, NULL },
     { "right", P_, SC, 2, 2, "si", "s", NULL, 0, NULL },
-    { "lpad", B_, SC, 2, 3, "sis", "s", "lpad($1, " COUNT_PAD ", $3{' '})", 0, NULL },
-    { "rpad", B_, SC, 2, 3, "sis", "s", "rpad($1, " COUNT_PAD ", $3{' '})", 0, NULL },
+    { "lpad", B_, SC, 2, 3, "sis", "s", PAD("lpad"), 0, NULL },
+    { "rpad", B_, SC, 2, 3, "sis", "s", PAD("rpad"), 0, NULL },
     { "trim", B_, SC, 1, 2, "ss", "s", "trim($1, $2{' '})", 0, NULL },
     { "btrim", B_, SC, 1, 2, "ss", "s", "trim($1, $2{' '})", 0, "trim" },
     { "trim_both", B_, SC, 1, 2, "ss", "s", "trim($1, $2{' '})", 0, "trim" },
@@ -71,7 +80,7 @@ static const FuncSpec specs[] = {
     { "replace", B_, SC, 2, 3, "sss", "s", "replace($1, $2, $3{''})", 0, NULL },
     { "translate", B_, SC, 3, 3, "sss", "s", NULL, 0, NULL },
     { "repeat", B_, SC, 2, 2, "si", "s", "repeat($1, " COUNT_TEXT("strlen($1)") ")", 0, NULL },
-    { "space", S_, SC, 1, 1, "i", "s", "repeat(' ', CASE WHEN $1 > 16777216 THEN CAST(" TOO_LONG " AS BIGINT) ELSE greatest($1, 0) END)", 0, NULL },
+    { "space", S_, SC, 1, 1, "i", "s", "repeat(' ', CASE WHEN $1 > 16777216 THEN CAST(" TOO_LONG " AS BIGINT) WHEN $1 < 0 THEN 0 ELSE $1 END)", 0, NULL },
     { "reverse", B_, SC, 1, 1, "x", "!", NULL, 0, NULL },
     { "instr", S_, SC, 2, 2, "ss", "i", NULL, 0, NULL },
     { "charindex", S_, SC, 2, 2, "ss", "i", "instr($2, $1)", 0, "locate" },
@@ -81,10 +90,12 @@ static const FuncSpec specs[] = {
     { "ascii", B_, SC, 1, 1, "s", "i", "(CASE WHEN $1 = '' THEN 0 ELSE ascii($1) END)", 0, NULL },
     { "chr", S_, SC, 1, 1, "l", "s", "(CASE WHEN $1 < 0 THEN '' ELSE chr(CAST($1 % 256 AS INTEGER)) END)", 0, NULL },
     { "char", S_, SC, 1, 1, "l", "s", "(CASE WHEN $1 < 0 THEN '' ELSE chr(CAST($1 % 256 AS INTEGER)) END)", 0, "chr" },
-    { "chr", P_, SC, 1, 1, "i", "s", NULL, 0, NULL },
+    { "chr", P_, SC, 1, 1, "i", "s", "chr(CASE WHEN $1 = 0 THEN " FAILS("INTEGER", "54000", "null character not permitted") " WHEN $1 < 0 OR $1 > 1114111 THEN CAST(error("
+      "'requested character too large for encoding: ' || $1 || ' SQLSTATE: 54000') AS INTEGER) WHEN $1 BETWEEN 55296 AND 57343 THEN CAST(error('requested character not valid for encoding: ' "
+      "|| $1 || ' SQLSTATE: 54000') AS INTEGER) ELSE $1 END)", 0, NULL },
     { "initcap", B_, SC, 1, 1, "s", "s", "array_to_string(list_transform(string_split(lower($1), ' '), lambda firn_w: upper(left(firn_w, 1)) || substring(firn_w, 2)), ' ')", 0, NULL },
     { "split", S_, SC, 2, 3, "ssi", "!", NULL, 0, NULL },
-    { "split_part", B_, SC, 3, 3, "ssi", "s", NULL, 0, NULL },
+    { "split_part", B_, SC, 3, 3, "ssi", "s", SPLIT_PART, 0, NULL },
     { "substring_index", S_, SC, 3, 3, "ssi", "s", "(CASE WHEN $3 > 0 THEN array_to_string(list_slice(string_split($1, $2), 1, $3), $2) WHEN $3 < 0 THEN array_to_string(list_slice(string_split($1, $2), $3, -1), $2) ELSE '' END)", 0, NULL },
     { "startswith", S_, SC, 2, 2, "ss", "b", "starts_with", 0, NULL },
     { "endswith", S_, SC, 2, 2, "ss", "b", "suffix", 0, NULL },
@@ -102,9 +113,9 @@ static const FuncSpec specs[] = {
     { "encode", P_, SC, 2, 2, "Bs", "!", NULL, 0, NULL },
     { "decode", S_, SC, 2, -1, "x*", "!", NULL, 0, NULL },
     { "decode", P_, SC, 2, 2, "ss", "!", NULL, 0, NULL },
-    { "hmac", P_, SC, 3, 3, "xxs", "B", "CASE lower($3) WHEN 'md5' THEN firn_hmac_md5($1, $2) WHEN 'sha1' THEN firn_hmac_sha1($1, $2) WHEN 'sha224' THEN firn_hmac_sha224($1, $2) WHEN 'sha256' THEN firn_hmac_sha256($1, $2) WHEN 'sha384' THEN firn_hmac_sha384($1, $2) WHEN 'sha512' THEN firn_hmac_sha512($1, $2) ELSE error('invalid hash algorithm ''' || $3 || ''' SQLSTATE: 22023') END", 0, NULL },
+    { "hmac", P_, SC, 3, 3, "xxs", "!", "CASE lower($3) WHEN 'md5' THEN firn_hmac_md5($1, $2) WHEN 'sha1' THEN firn_hmac_sha1($1, $2) WHEN 'sha224' THEN firn_hmac_sha224($1, $2) WHEN 'sha256' THEN firn_hmac_sha256($1, $2) WHEN 'sha384' THEN firn_hmac_sha384($1, $2) WHEN 'sha512' THEN firn_hmac_sha512($1, $2) ELSE error('invalid hash algorithm ''' || $3 || ''' SQLSTATE: 22023') END", 0, NULL },
     { "digest", P_, SC, 2, 2, "xs", "B", "CASE lower($2) WHEN 'md5' THEN firn_digest_md5($1) WHEN 'sha1' THEN firn_digest_sha1($1) WHEN 'sha224' THEN firn_digest_sha224($1) WHEN 'sha256' THEN firn_digest_sha256($1) WHEN 'sha384' THEN firn_digest_sha384($1) WHEN 'sha512' THEN firn_digest_sha512($1) ELSE error('invalid hash algorithm ''' || $2 || ''' SQLSTATE: 22023') END", 0, NULL },
-    { "constant_time_eq", P_, SC, 2, 2, "xx", "b", "firn_constant_time_eq($1, $2)", 0, NULL },
+    { "constant_time_eq", P_, SC, 2, 2, "xx", "!", "firn_constant_time_eq($1, $2)", 0, NULL },
     { "md5", B_, SC, 1, 1, "x", "s", NULL, 0, NULL },
     { "sha224", P_, SC, 1, 1, "B", "B", "firn_digest_sha224($1)", 0, NULL },
     { "sha384", P_, SC, 1, 1, "B", "B", "firn_digest_sha384($1)", 0, NULL },
@@ -152,32 +163,39 @@ static const FuncSpec specs[] = {
     { "round", B_, SC, 1, 2, "ni", "!", "round($1, $2{0})", 0, NULL },
     { "bround", S_, SC, 1, 2, "ni", "!", "round_even($1, $2{0})", 0, NULL },
     { "trunc", P_, SC, 1, 2, "ni", "!", "trunc($1)", 0, NULL },
-    { "sqrt", B_, SC, 1, 1, "d", "d", "(CASE WHEN $1 < 0 THEN CAST('nan' AS DOUBLE) ELSE sqrt($1) END)", 0, NULL },
+    { "sqrt", P_, SC, 1, 1, "d", "d", "firn_math_sqrt", 0, NULL },
+    { "sqrt", S_, SC, 1, 1, "d", "d", "(CASE WHEN $1 < 0 THEN CAST('nan' AS DOUBLE) ELSE sqrt($1) END)", 0, NULL },
     { "cbrt", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "exp", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "expm1", S_, SC, 1, 1, "d", "d", "(exp($1) - 1)", 0, NULL },
-    { "ln", B_, SC, 1, 1, "d", "d", "(CASE WHEN $1 > 0 THEN ln($1) END)", 0, NULL },
+    { "ln", P_, SC, 1, 1, "d", "d", "firn_math_ln", 0, NULL },
+    { "ln", S_, SC, 1, 1, "d", "d", "(CASE WHEN $1 > 0 THEN ln($1) END)", 0, NULL },
     { "log", S_, SC, 1, 2, "dd", "!", NULL, 0, NULL },
-    { "log", P_, SC, 1, 1, "d", "d", "log10", 0, "log10" },
-    { "log10", B_, SC, 1, 1, "d", "d", "(CASE WHEN $1 > 0 THEN log10($1) END)", 0, NULL },
+    { "log", P_, SC, 1, 2, "dd", "!", NULL, 0, NULL },
+    { "log10", P_, SC, 1, 1, "d", "d", "firn_math_log10", 0, NULL },
+    { "log10", S_, SC, 1, 1, "d", "d", "(CASE WHEN $1 > 0 THEN log10($1) END)", 0, NULL },
     { "log2", S_, SC, 1, 1, "d", "d", "(CASE WHEN $1 > 0 THEN log2($1) END)", 0, NULL },
     { "log1p", S_, SC, 1, 1, "d", "d", "(CASE WHEN $1 > -1 THEN ln(1 + $1) END)", 0, NULL },
-    { "pow", B_, SC, 2, 2, "dd", "d", NULL, 0, "power" },
-    { "power", B_, SC, 2, 2, "dd", "d", "pow", 0, NULL },
+    { "pow", S_, SC, 2, 2, "dd", "d", NULL, 0, "power" },
+    { "power", S_, SC, 2, 2, "dd", "d", "pow", 0, NULL },
+    { "pow", P_, SC, 2, 2, "dd", "d", "firn_math_pow", 0, "power" },
+    { "power", P_, SC, 2, 2, "dd", "d", "firn_math_pow", 0, NULL },
     { "sin", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "cos", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "tan", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "cot", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
-    { "asin", B_, SC, 1, 1, "d", "d", "(CASE WHEN abs($1) > 1 THEN CAST('nan' AS DOUBLE) ELSE asin($1) END)", 0, NULL },
-    { "acos", B_, SC, 1, 1, "d", "d", "(CASE WHEN abs($1) > 1 THEN CAST('nan' AS DOUBLE) ELSE acos($1) END)", 0, NULL },
+    { "asin", P_, SC, 1, 1, "d", "d", "firn_math_asin", 0, NULL },
+    { "asin", S_, SC, 1, 1, "d", "d", "(CASE WHEN abs($1) > 1 THEN CAST('nan' AS DOUBLE) ELSE asin($1) END)", 0, NULL },
+    { "acos", P_, SC, 1, 1, "d", "d", "firn_math_acos", 0, NULL },
+    { "acos", S_, SC, 1, 1, "d", "d", "(CASE WHEN abs($1) > 1 THEN CAST('nan' AS DOUBLE) ELSE acos($1) END)", 0, NULL },
     { "atan", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "atan2", B_, SC, 2, 2, "dd", "d", NULL, 0, NULL },
     { "sinh", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "cosh", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "tanh", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "asinh", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
-    { "acosh", P_, SC, 1, 1, "d", "d", "(CASE WHEN $1 < 1 THEN CAST('nan' AS DOUBLE) ELSE acosh($1) END)", 0, NULL },
-    { "atanh", P_, SC, 1, 1, "d", "d", "(CASE WHEN abs($1) > 1 THEN CAST('nan' AS DOUBLE) ELSE atanh($1) END)", 0, NULL },
+    { "acosh", P_, SC, 1, 1, "d", "d", "firn_math_acosh", 0, NULL },
+    { "atanh", P_, SC, 1, 1, "d", "d", "firn_math_atanh", 0, NULL },
     { "degrees", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "radians", B_, SC, 1, 1, "d", "d", NULL, 0, NULL },
     { "pi", B_, SC, 0, 0, "", "d", "pi()", 0, NULL },
@@ -301,9 +319,9 @@ static const FuncSpec specs[] = {
     { "size", S_, SC, 1, 1, "x", "!", NULL, 0, NULL },
     { "cardinality", B_, SC, 1, 1, "x", "!", NULL, 0, "size" },
     { "array_size", S_, SC, 1, 1, "a", "i", "len($1)", 0, "size" },
-    { "array_length", P_, SC, 1, 2, "ai", "i", "nullif(len($1), 0)", 0, NULL },
-    { "array_upper", P_, SC, 1, 2, "ai", "i", "nullif(len($1), 0)", 0, NULL },
-    { "array_lower", P_, SC, 1, 2, "ai", "i", "(CASE WHEN len($1) > 0 THEN 1 END)", 0, NULL },
+    { "array_length", P_, SC, 1, 2, "ai", "!", NULL, 0, NULL },
+    { "array_upper", P_, SC, 1, 2, "ai", "!", NULL, 0, "array_length" },
+    { "array_lower", P_, SC, 1, 2, "ai", "!", NULL, 0, "array_length" },
     { "array_contains", S_, SC, 2, 2, "ax", "!", NULL, 0, NULL },
     { "array_position", B_, SC, 2, 2, "ax", "!", NULL, 0, NULL },
     { "array_remove", B_, SC, 2, 2, "ax", "!", NULL, 0, NULL },
@@ -358,19 +376,20 @@ static const FuncSpec specs[] = {
 
     /* ---- json ---- */
     { "get_json_object", S_, SC, 2, 2, "ss", "s", "(CASE WHEN json_valid($1) THEN json_extract_string($1, $2) END)", 0, NULL },
-    { "json_array_length", B_, SC, 1, 1, "x", "i", "json_array_length($1)", 0, NULL },
-    { "jsonb_array_length", P_, SC, 1, 1, "j", "i", "json_array_length($1)", 0, NULL },
+    { "json_array_length", S_, SC, 1, 1, "x", "i", "json_array_length($1)", 0, NULL },
+    { "json_array_length", P_, SC, 1, 1, "j", "i", JSON_LENGTH, 0, NULL },
+    { "jsonb_array_length", P_, SC, 1, 1, "j", "i", JSON_LENGTH, 0, NULL },
     { "jsonb_typeof", P_, SC, 1, 1, "j", "s", JSON_TYPE, 0, NULL },
     { "jsonb_strip_nulls", P_, SC, 1, 1, "j", "j", "CAST(firn_json_without_nulls(CAST($1 AS VARCHAR)) AS JSON)", 0, NULL },
     { "jsonb_pretty", P_, SC, 1, 1, "j", "s", "json_pretty($1)", 0, NULL },
     { "to_json", S_, SC, 1, 1, "x", "s", "CAST(to_json($1) AS VARCHAR)", 0, NULL },
-    { "to_json", P_, SC, 1, 1, "x", "j", "to_json($1)", 0, NULL },
-    { "to_jsonb", P_, SC, 1, 1, "x", "j", "to_json($1)", 0, NULL },
-    { "row_to_json", P_, SC, 1, 1, "x", "j", "to_json($1)", 0, NULL },
-    { "json_build_object", P_, SC, 0, -1, "x*", "j", "json_object($*)", 0, NULL },
-    { "jsonb_build_object", P_, SC, 0, -1, "x*", "j", "json_object($*)", 0, NULL },
-    { "json_build_array", P_, SC, 0, -1, "x*", "j", "json_array($*)", 0, NULL },
-    { "jsonb_build_array", P_, SC, 0, -1, "x*", "j", "json_array($*)", 0, NULL },
+    { "to_json", P_, SC, 1, 1, "x", "!", NULL, 0, NULL },
+    { "to_jsonb", P_, SC, 1, 1, "x", "!", NULL, 0, NULL },
+    { "row_to_json", P_, SC, 1, 1, "x", "!", NULL, 0, NULL },
+    { "json_build_object", P_, SC, 0, -1, "x*", "!", NULL, 0, NULL },
+    { "jsonb_build_object", P_, SC, 0, -1, "x*", "!", NULL, 0, NULL },
+    { "json_build_array", P_, SC, 0, -1, "x*", "!", NULL, 0, NULL },
+    { "jsonb_build_array", P_, SC, 0, -1, "x*", "!", NULL, 0, NULL },
 
     { "jsonb_array_elements", P_, TF, 1, 1, "j", "j", JSON_ELEMENTS, 0, NULL },
     { "json_array_elements", P_, TF, 1, 1, "j", "j", JSON_ELEMENTS, 0, NULL },
@@ -440,10 +459,10 @@ static const FuncSpec specs[] = {
     { "list_agg", P_, AG, 1, 1, "x", "!", NULL, 0, "array_agg" },
     { "string_agg", B_, AG, 1, 2, "ss", "s", "string_agg($1, $2{''})", 0, NULL },
     { "listagg", S_, AG, 1, 2, "ss", "s", "string_agg($1, $2{''})", 0, "string_agg" },
-    { "json_agg", P_, AG, 1, 1, "x", "j", "json_group_array($1)", 0, NULL },
-    { "jsonb_agg", P_, AG, 1, 1, "x", "j", "json_group_array($1)", 0, NULL },
-    { "json_object_agg", P_, AG, 2, 2, "sx", "j", "json_group_object($1, $2)", 0, NULL },
-    { "jsonb_object_agg", P_, AG, 2, 2, "sx", "j", "json_group_object($1, $2)", 0, NULL },
+    { "json_agg", P_, AG, 1, 1, "x", "!", NULL, 0, NULL },
+    { "jsonb_agg", P_, AG, 1, 1, "x", "!", NULL, 0, NULL },
+    { "json_object_agg", P_, AG, 2, 2, "xx", "!", NULL, 0, NULL },
+    { "jsonb_object_agg", P_, AG, 2, 2, "xx", "!", NULL, 0, NULL },
     { "grouping", B_, AG, 1, -1, "x*", "!", NULL, 0, NULL },
     { "grouping_id", S_, AG, 0, -1, "x*", "!", NULL, 0, NULL },
 

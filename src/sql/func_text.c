@@ -33,9 +33,12 @@ static Status concat(FuncArgs *c)
         TRY(bind_unify(c->b, es, c->e->args.n, c->e->position, &t));
         return func_with(c, "list_concat($*)", t);
     }
-    for (size_t i = 0; i < c->e->args.n; i++)
+    for (size_t i = 0; i < c->e->args.n; i++) {
+        if (func_arg(c, i)->kind == DT_BOOL && !c->b->spark)
+            *es[i] = bx_call(c->b->a, "bool_out", "(CASE WHEN $1 THEN 't' WHEN NOT $1 THEN 'f' END)", ty(DT_STRING), *es[i], NULL);
         if (func_arg(c, i)->kind != DT_BINARY || c->e->args.n == 1)
             bind_to(c->b, es[i], ty(DT_STRING));
+    }
     if (!c->e->args.n)
         return func_with(c, "''", ty(DT_STRING));
     if (func_arg(c, 0)->kind == DT_BINARY)
@@ -144,10 +147,33 @@ static Status nullif_(FuncArgs *c)
     return func_with(c, "nullif($1, $2)", c->b->spark || ty_unknown(&own) ? t : own);
 }
 
+static DataType without_modifiers(Arena *a, const DataType *t)
+{
+    DataType r = *t;
+
+    if (ty_is_text(t))
+        r.length = 0;
+    if (t->kind == DT_DECIMAL)
+        r.kind = DT_UINT128;                                    /* whose name is the bare one */
+    r.children = t->nchildren ? arena_array(a, DataType, t->nchildren) : NULL;
+    for (size_t i = 0; i < t->nchildren; i++)
+        r.children[i] = without_modifiers(a, &t->children[i]);
+    return r;
+}
+
 static Status typeof_(FuncArgs *c)
 {
-    *c->pe = bx_str(c->b->a, sql_type_name(c->b->a, c->b->b->dialect, func_arg(c, 0)));
-    return OK;
+    const Expr *x = c->e->args.p[0];
+    DataType t = without_modifiers(c->b->a, func_arg(c, 0));
+    bool literal = x->kind == EX_LITERAL && x->value.kind == DT_STRING;
+    Str name = !c->b->spark && literal ? S("unknown") : sql_type_name(c->b->a, c->b->b->dialect, c->b->spark ? func_arg(c, 0) : &t);
+
+    if (!c->l->aggregates || str_chr(name, '$') >= 0) {
+        *c->pe = bx_str(c->b->a, name);
+        return OK;
+    }
+    name = sql_lit_str(c->b->a, name);                           /* the aggregate stays: it is what makes one row of many */
+    return func_with(c, str_fmt(c->b->a, "(CASE WHEN $1 IS NULL THEN " STR_FMT " ELSE " STR_FMT " END)", STR_ARG(name), STR_ARG(name)).p, ty(DT_STRING));
 }
 
 /* ---- the session ----------------------------------------------------------------------------------------- */
@@ -197,6 +223,16 @@ static Status hashed(FuncArgs *c)
     return func_done(c, results[i].type);
 }
 
+/* Texts, or bytes: beside bytes a literal is bytes. */
+static Status text_or_bytes(FuncArgs *c)
+{
+    bool bytes = func_arg(c, 0)->kind == DT_BINARY || func_arg(c, 1)->kind == DT_BINARY;
+
+    for (size_t i = 0; i < 2; i++)
+        TRY(bind_coerce(c->b, &c->e->args.p[i], ty(bytes ? DT_BINARY : DT_STRING), c->spec->name));
+    return func_done(c, ty(strcmp(c->spec->name, "hmac") == 0 ? DT_BINARY : DT_BOOL));
+}
+
 static Status uuid_v5(FuncArgs *c)
 {
     TRY(bind_coerce(c->b, &c->e->args.p[0], ty(DT_UUID), c->spec->name));
@@ -216,7 +252,7 @@ static const FuncRow rows[] = {
     { "current_schemas", FD_BOTH, schemas }, { "to_regclass", FD_BOTH, oid }, { "to_regtype", FD_BOTH, oid },
     { "to_regproc", FD_BOTH, oid }, { "to_regprocedure", FD_BOTH, oid }, { "to_regnamespace", FD_BOTH, oid },
     { "to_regrole", FD_BOTH, oid }, { "crc32", FD_POSTGRES, hashed }, { "kafka_murmur2", FD_POSTGRES, hashed }, { "seahash", FD_POSTGRES, hashed },
-    { "uuid_generate_v5", FD_POSTGRES, uuid_v5 },
+    { "uuid_generate_v5", FD_POSTGRES, uuid_v5 }, { "hmac", FD_POSTGRES, text_or_bytes }, { "constant_time_eq", FD_POSTGRES, text_or_bytes },
 };
 
 FuncWorker func_text(Str canonical, int dialect) { return func_row(rows, COUNT_OF(rows), canonical, dialect); }

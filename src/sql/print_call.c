@@ -321,9 +321,18 @@ static void print_array_agg(Print *p, const Expr *e) { print_named(p, e, "list")
 /* As a list, which takes an order and a filter; NULL over nothing. */
 static void print_json_agg(Print *p, const Expr *e)
 {
-    add(p, "to_json(");
+    add(p, "CAST(firn_jsonb_made(CAST(to_json(");
     print_named(p, e, "list");
-    add(p, ")");
+    add(p, ") AS VARCHAR)) AS JSON)");
+}
+
+/* Its members as texts, which take an order and a filter; of one name the last. */
+static void print_json_object_agg(Print *p, const Expr *e)
+{
+    add(p, "CAST(firn_jsonb_made('{' || ");
+    print_agg(p, e, &(Agg){ .name = "string_agg" }, S("(CASE WHEN $1 IS NULL THEN CAST(error('field name must not be null SQLSTATE: 22004') AS VARCHAR) ELSE "
+                                                      "CAST(to_json($1) AS VARCHAR) || ':' || coalesce(CAST(to_json($2) AS VARCHAR), 'null') END), ','"));
+    add(p, " || '}') AS JSON)");
 }
 
 static void print_entries(Print *p, const Expr *e, const char *what) { print_agg(p, e, &(Agg){ .name = "list", .not_null = e->args.p[0] }, str_c(what)); }
@@ -385,7 +394,7 @@ typedef struct Row { const char *canonical; void (*print)(Print *p, const Expr *
 static const Row rows[] = {
     { "sum", print_sum }, { "try_sum", print_try_sum }, { "avg", print_avg }, { "count", print_count }, { "first", print_first },
     { "last", print_first }, { "any_value", print_first }, { "collect_list", print_collect }, { "collect_set", print_collect },
-    { "array_agg", print_array_agg }, { "json_agg", print_json_agg }, { "jsonb_agg", print_json_agg }, { "map_agg", print_map_agg }, { "multimap_agg", print_map_agg }, { "percentile_cont", print_within_group }, { "percentile_disc", print_within_group },
+    { "array_agg", print_array_agg }, { "json_agg", print_json_agg }, { "jsonb_agg", print_json_agg }, { "json_object_agg", print_json_object_agg }, { "jsonb_object_agg", print_json_object_agg }, { "map_agg", print_map_agg }, { "multimap_agg", print_map_agg }, { "percentile_cont", print_within_group }, { "percentile_disc", print_within_group },
 };
 
 /* "quantile_disc($1, $2)" to its name and its arguments. */

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The SQL of the materialize database: operators, functions and their errors at the edges, and in continuous views."""
+import psycopg
+import pytest
+
+from conftest import Server
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    s = Server(tmp_path_factory.mktemp("livesql") / "data")
+    yield s
+    s.stop()
+
+
+@pytest.fixture(scope="module")
+def db(server):
+    with server.connect("materialize") as c:
+        yield c
+
+
+def texts(db, select):
+    """The values of the only row, as they are sent."""
+    r = db.pgconn.exec_(f"SELECT {select}".encode())
+    assert not r.error_message, r.error_message
+    assert r.ntuples == 1
+    return [None if (v := r.get_value(0, i)) is None else v.decode() for i in range(r.nfields)]
+
+
+def fails(db, select, sqlstate, words=""):
+    with pytest.raises(psycopg.Error) as e:
+        db.execute(f"SELECT {select}", prepare=False)
+    assert e.value.sqlstate == sqlstate, e.value
+    assert words in str(e.value)
+
+
+def test_null_arguments(db):
+    assert texts(db, "substr('hello', NULL, 3), substr('hello', 2, NULL), lpad('x', NULL, 'y'), rpad('x', NULL), repeat('x', NULL), split_part('a', NULL, 1)") == [None] * 6
+    assert texts(db, "array_upper(ARRAY[1], NULL), '[1]'::jsonb -> NULL::int, NULL::jsonb || '1', '{}'::jsonb - NULL::text") == [None] * 4
+
+
+def test_strings_at_the_edges(db):
+    assert texts(db, "substr('abcdef', -2, 5), substr('abcdef', 2, 2147483647), substr('abc', -2147483648), lpad('abc', 5, ''), lpad('abc', 2, '')") == ["ab", "bcdef", "abc", "abc", "ab"]
+    assert texts(db, "split_part('abc', '', 1), split_part('abc', '', 2), split_part('a-b-c', '-', -1), concat(true, 1, false, NULL)") == ["abc", "", "c", "t1f"]
+    fails(db, "substr('abc', 2, -1)", "22011", "negative substring length not allowed")
+    fails(db, "split_part('abc', 'b', 0)", "22023", "field position must not be zero")
+    fails(db, "chr(0)", "54000", "null character not permitted")
+    fails(db, "chr(-1)", "54000", "too large for encoding: -1")
+    fails(db, "chr(55296)", "54000", "not valid for encoding")
+
+
+def test_shifts_count_modulo_the_width(db):
+    assert texts(db, "1::int4 << 33, 1::int8 << 65, 1::int2 << 15, -32767::int2 >> 20, (-9)::int8 >> -63, 3::int4 << 31") == ["2", "2", "-32768", "-1", "-5", "-2147483648"]
+
+
+def test_functions_without_a_value(db):
+    for call, state in [("sqrt(-1)", "2201F"), ("ln(0)", "2201E"), ("log10(-1.0)", "2201E"), ("log(2, 0)", "2201E"), ("pow(0, -1)", "2201F"), ("power(-2, 0.5)", "2201F"),
+                        ("power(10, 400)", "22003"), ("asin(2)", "22003"), ("acos(-1.5)", "22003"), ("acosh(0.5)", "22003"), ("atanh(2)", "22003"), ("log(1, 5)", "22012")]:
+        fails(db, call, state)
+    assert texts(db, "log(2, 64), log(3, 243), log(100), power(2, -2), sqrt('NaN'::float8), ln(NULL)") == ["6", "5", "2", "0.25", "NaN", None]
+
+
+def test_dimensions(db):
+    assert texts(db, "array_length(ARRAY[[1, 2], [3, 4], [5, 6]], 2), array_length(ARRAY[[1, 2]], 1), array_length(ARRAY[1], 2), array_lower(ARRAY['a'], 0), array_upper(ARRAY[7, 8], 1)") \
+        == ["2", "1", None, None, "2"]
+
+
+def test_type_names(db):
+    assert texts(db, "pg_typeof('1'), pg_typeof(text '1'), pg_typeof(1.50), pg_typeof(1.5::numeric(10, 4)), pg_typeof(ARRAY[1.5])") == ["unknown", "text", "numeric", "numeric", "numeric[]"]
+    assert db.execute("SELECT pg_typeof(max(x)) FROM (VALUES (1::int2), (2::int2)) t(x)").fetchall() == [("smallint",)]
+
+
+def test_real_to_numeric(db):
+    assert texts(db, "1.3::real::numeric(10, 3), (-0.1)::real::numeric(10, 8), true::int, 0::bool") == ["1.300", "-0.10000000", "1", "f"]
+    for cast in ("1.5::bool", "true::numeric", "1::int2::bool", "1::jsonb", "true::jsonb", "'\"2020-01-01\"'::jsonb::date"):
+        fails(db, cast, "42846")
+
+
+def test_jsonb_has_one_text(db):
+    assert texts(db, """'{"b": 1, "a": [1.50, 1e2, "\\u0041"], "b": {}}'::jsonb""") == ['{"a":[1.5,100,"A"],"b":{}}']
+    assert texts(db, """'{"a":1,"b":2}'::jsonb = '{"b":2.0, "a":1}'::jsonb, '[1, 2]'::jsonb <> '[1,2.00]'::jsonb""") == ["t", "f"]
+    assert texts(db, "to_jsonb('NaN'::float8), to_jsonb('\\x01ff'::bytea), jsonb_build_object('b', 1, 'a', NULL), jsonb_build_array(1.50, 'x', NULL, interval '1 day')") \
+        == ['"NaN"', '"\\\\x01ff"', '{"a":null,"b":1}', '[1.5,"x",null,"1 day"]']
+    fails(db, "'{a: 1}'::jsonb", "22P02", "invalid input syntax for type jsonb")
+    fails(db, "jsonb_build_object('a')", "22023")
+
+
+def test_jsonb_operators(db):
+    assert texts(db, """'{"a":{"b":1,"c":2}}'::jsonb @> '{"a":{"b":1.0}}', '[1,2]'::jsonb @> '1', '1'::jsonb <@ '[1]', '{"a":1}'::jsonb ? 'a', '["x"]'::jsonb ? 'y'""") == ["t", "t", "t", "t", "f"]
+    assert texts(db, """'{"a":1}'::jsonb || '{"a":2,"b":3}', '[1]'::jsonb || '2', '1'::jsonb || '[]'""") == ['{"a":2,"b":3}', "[1,2]", "[1]"]
+    assert texts(db, """'{"a":1,"b":2}'::jsonb - 'a', '["a","b"]'::jsonb - 'a', '[1,2,3]'::jsonb - -1, '[1]'::jsonb - 7""") == ['{"b":2}', '["b"]', "[1,2]", "[1]"]
+    assert texts(db, """'{"a":{"b":[10,"x"]}}'::jsonb #> '{a,b,0}', '{"a":{"b":[10,"x"]}}'::jsonb #>> ARRAY['a','b','-1'], '{"a":1}'::jsonb #> '{z}'""") == ["10", "x", None]
+    assert texts(db, """('{"a":{"b":[10,"x"]}}'::jsonb)['a']['b'][1], '{"$.a":5,"a":6}'::jsonb -> '$.a', '{"":7}'::jsonb ->> '', '{"/a":8}'::jsonb -> '/a', '{"a":1}'::jsonb -> ''""") == ['"x"', "5", "7", "8", None]
+    fails(db, "'{}'::jsonb - 1", "22023", "cannot delete from object using integer index")
+    fails(db, "'1'::jsonb - 'a'", "22023", "cannot delete from scalar")
+    fails(db, "'{}'::jsonb || 'x'::text", "42883", "operator does not exist: jsonb || text")
+
+
+def test_jsonb_scalars(db):
+    assert texts(db, "'1.5'::jsonb::int, '2'::jsonb::float8, '1.25'::jsonb::numeric(6, 2), 'true'::jsonb::bool, 'null'::jsonb::int") == ["2", "2", "1.25", "t", None]
+    fails(db, "'\"1\"'::jsonb::float8", "22023", "cannot cast jsonb string to type double precision")
+    fails(db, "'1'::jsonb::bool", "22023", "cannot cast jsonb number to type boolean")
+    fails(db, "'[1]'::jsonb::int", "22023", "cannot cast jsonb array to type integer")
+
+
+def test_jsonb_rows(db):
+    assert db.execute("SELECT value::text FROM jsonb_array_elements('[1,null,\"a\"]')").fetchall() == [("1",), ("null",), ('"a"',)]
+    assert db.execute("SELECT * FROM jsonb_object_keys('{\"b\":1,\"a\":2}')").fetchall() == [("a",), ("b",)]
+    assert texts(db, "jsonb_object_agg(k, v), jsonb_object_agg(v, k), jsonb_object_agg(k, v) FILTER (WHERE false) FROM (VALUES ('b', 1), ('a', NULL)) t(k, v) WHERE v IS NOT NULL") \
+        == ['{"b":1}', '{"1":"b"}', None]
+    fails(db, "jsonb_object_agg(NULL, 1)", "22004")
+
+
+def test_jsonb_in_views(db):
+    db.execute("CREATE TABLE docs (id int, doc jsonb)")
+    db.execute("CREATE MATERIALIZED VIEW by_doc AS SELECT doc, count(*) AS n FROM docs GROUP BY doc")
+    db.execute("CREATE MATERIALIZED VIEW tagged AS SELECT id, doc || '{\"seen\":true}' AS d FROM docs WHERE doc @> '{\"t\":1}'")
+    db.execute("""INSERT INTO docs VALUES (1, '{"t":1,"u":2}'), (2, '{"u": 2.0, "t": 1.00}'), (3, '{"t":2}')""")
+    with db.cursor() as c, c.copy("COPY docs FROM STDIN") as copy:
+        copy.write_row((4, '{"u" :2, "t":1}'))
+    db.execute("INSERT INTO docs VALUES (%s, %s)", (5, '{ "t" : 1e0, "u":2 }'))
+    assert db.execute("SELECT doc::text, n FROM by_doc ORDER BY n").fetchall() == [('{"t":2}', 1), ('{"t":1,"u":2}', 4)]
+    assert db.execute("SELECT id, d::text FROM tagged ORDER BY id LIMIT 1").fetchall() == [(1, '{"seen":true,"t":1,"u":2}')]
+    db.execute("DELETE FROM docs WHERE doc = '{\"u\":2,\"t\":1}'")
+    assert db.execute("SELECT doc::text, n FROM by_doc").fetchall() == [('{"t":2}', 1)]
+    assert db.execute("SELECT * FROM tagged").fetchall() == []
+
+
+def test_hmac_of_bytes(db):
+    import hashlib
+    import hmac
+    assert texts(db, "hmac('\\xcd'::bytea, '\\x0102', 'sha256'), hmac('cd', 'k', 'md5')") == ["\\x" + hmac.new(b"\1\2", b"\xcd", hashlib.sha256).hexdigest(), "\\x" + hmac.new(b"k", b"cd", hashlib.md5).hexdigest()]
