@@ -26,7 +26,7 @@ class Unsigned(botocore.auth.S3SigV4Auth):
 
 class Door:
     def __init__(self, catalog, behind, s3, keys, region="us-east-1", mode="signs", path="", table_token=""):
-        """mode: signs | vends; path: of the catalog's URL that callers see too; keys: (id, secret) that sign."""
+        """mode: signs | vends | none; path: of the catalog's URL that callers see too; keys: (id, secret) that sign."""
         self.catalog, self.behind, self.s3, self.keys, self.region, self.mode, self.path, self.table_token = urllib.parse.urlsplit(catalog), behind, s3, keys, region, mode, path, table_token
         self.asked, self.signed, self.life_s, self.vend = [], [], 3600, None
         outer = self
@@ -79,6 +79,8 @@ class Door:
             answer.pop("storage-credentials", None)
             if "config" in answer:
                 answer["config"]["s3.remote-signing-enabled"] = "true"
+        elif self.mode != "vends":
+            answer.pop("storage-credentials", None)
         elif "metadata" in answer or "storage-credentials" in answer:
             answer["storage-credentials"] = [{"prefix": "s3://", "config": self.vended()}]
         return answer

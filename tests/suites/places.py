@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other people's object store and catalog: MinIO (MINIO, or what tools/setup-bench made) and Iceberg's REST fixture server (jars of tools/setup-bench)."""
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+
+import boto3
+from botocore.config import Config
+
+from conftest import ROOT
+
+PEERS = ROOT / "build" / "peers"
+MINIO = os.environ.get("MINIO") or (str(PEERS / "minio") if (PEERS / "minio").exists() else None)
+FIXTURE = shutil.which("java") and list((PEERS / "fixture").glob("*.jar"))
+KEYS = ("admin", "password")
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as s:
+        return s.getsockname()[1]
+
+
+def answers(url, process, log):
+    for _ in range(600):
+        try:
+            urllib.request.urlopen(url, timeout=5).read()
+            return
+        except OSError:
+            assert process.poll() is None, log.read_text()[-2000:]
+            time.sleep(0.1)
+    raise AssertionError(f"nothing answers at {url}")
+
+
+class Minio:
+    def __init__(self, folder, region="us-east-1"):
+        self.folder, self.port, self.region = pathlib.Path(folder), free_port(), region
+        self.url, self.hosts = f"http://127.0.0.1:{self.port}", f"http://localhost:{self.port}"
+        self.start()
+
+    def start(self):
+        env = dict(os.environ, MINIO_ROOT_USER=KEYS[0], MINIO_ROOT_PASSWORD=KEYS[1], MINIO_UPDATE="off", MINIO_BROWSER="off", MINIO_DOMAIN="localhost", MINIO_REGION_NAME=self.region)
+        log = self.folder / "minio.log"
+        self.process = subprocess.Popen([MINIO, "server", "--address", f"127.0.0.1:{self.port}", str(self.folder / "objects")], env=env, stdout=open(log, "ab"), stderr=subprocess.STDOUT)
+        answers(f"{self.url}/minio/health/live", self.process, log)
+
+    def client(self, service="s3"):
+        return boto3.client(service, endpoint_url=self.url, aws_access_key_id=KEYS[0], aws_secret_access_key=KEYS[1], region_name=self.region, config=Config(s3={"addressing_style": "path"}))
+
+    def vend(self):
+        """Keys of a session, by STS."""
+        k = self.client("sts").assume_role(RoleArn="arn:xxx:xxx:xxx:xxxx", RoleSessionName="vended", DurationSeconds=900)["Credentials"]
+        return k["AccessKeyId"], k["SecretAccessKey"], k["SessionToken"]
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def stop(self):
+        self.go_on()
+        self.process.kill()
+        self.process.wait(20)
+
+
+class Fixture:
+    """A catalog whose tables lie in `bucket` of a Minio."""
+
+    def __init__(self, folder, minio, bucket):
+        port = free_port()
+        log = pathlib.Path(folder) / "fixture.log"
+        env = dict(os.environ, AWS_REGION=minio.region, AWS_ACCESS_KEY_ID=KEYS[0], AWS_SECRET_ACCESS_KEY=KEYS[1], CATALOG_REST_PORT=str(port), CATALOG_WAREHOUSE=f"s3://{bucket}/w",
+                   CATALOG_URI="jdbc:sqlite:file:fixture?mode=memory&cache=shared", CATALOG_IO__IMPL="org.apache.iceberg.aws.s3.S3FileIO", CATALOG_S3_ENDPOINT=minio.url,
+                   CATALOG_S3_PATH__STYLE__ACCESS="true", CATALOG_S3_ACCESS__KEY__ID=KEYS[0], CATALOG_S3_SECRET__ACCESS__KEY=KEYS[1])
+        self.process = subprocess.Popen(["java", "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", f"{PEERS}/fixture/*", "org.apache.iceberg.rest.RESTCatalogServer"],
+                                        env=env, stdout=open(log, "wb"), stderr=subprocess.STDOUT)
+        self.url = f"http://127.0.0.1:{port}"
+        answers(f"{self.url}/v1/config", self.process, log)
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(20)
