@@ -118,6 +118,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!size)
         return 0;
-    questions[data[0] % COUNT_OF(questions)](a, str_n((const char *)data + 1, size - 1));
+    questions[(uint8_t)(data[0] - '0') % COUNT_OF(questions)](a, str_n((const char *)data + 1, size - 1));
     return 0;
 }
