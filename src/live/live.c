@@ -105,6 +105,7 @@ static void register_relation(Live *l, Relation *r)
 {
     pthread_mutex_lock(&l->lock);
     r->changed = l->now;
+    l->ordered = 0;
     vec_push(l->a, &l->rels, r);
     for (size_t i = l->rels.n - 1; i > 0 && l->rels.p[i - 1]->id > r->id; i--) {
         l->rels.p[i] = l->rels.p[i - 1];
@@ -117,6 +118,7 @@ static void unregister(Live *l, Relation *r)
 {
     pthread_mutex_lock(&l->lock);
     size_t k = 0;
+    l->ordered = 0;
     for (size_t i = 0; i < l->rels.n; i++)
         if (l->rels.p[i] != r)
             l->rels.p[k++] = l->rels.p[i];
@@ -143,7 +145,7 @@ static void column_sql(StrBuf *b, Arena *a, Str name, const DataType *t, int not
     sb_fmt(b, " " STR_FMT "%s", STR_ARG(data_type_sql(a, t)), not_null ? " NOT NULL" : "");
 }
 
-static Str create_sql(Arena *a, const Relation *r)
+Str live_create_sql(Arena *a, const Relation *r)
 {
     StrBuf b = sb_new(a);
 
@@ -177,7 +179,7 @@ static Status own_types(Live *l, Relation *r, Error *err)
 
 static Status make_table(Live *l, Relation *r, Error *err)
 {
-    TRY(live_exec(l, create_sql(r->a, r), err));
+    TRY(live_exec(l, live_create_sql(r->a, r), err));
     Status s = own_types(l, r, err);
     Error ignored;
     if (s != OK)
@@ -229,7 +231,7 @@ static Status table_keep(Live *l, int64_t id, Error *err)
 
 /* ---- views ---------------------------------------------------------------------------------------------------------------- */
 
-static Status find_sources(Live *l, Relation *r, Error *err)
+Status live_find_sources(Live *l, Relation *r, Error *err)
 {
     for (size_t i = 0; i < ivm_nsources(r->view); i++) {
         Str id = ivm_source(r->view, i)->id;
@@ -283,7 +285,7 @@ static Status add_view(Live *l, Relation *r, const LiveViewOptions *o, Error *er
 {
     Relation *kept = live_find(l, r->id);
 
-    TRY(find_sources(l, r, err));
+    TRY(live_find_sources(l, r, err));
     view_columns(r);
     if (o->fill == LIVE_KEEP && kept && !kept->view) {   /* it was found in the file as a table; its types are those */
         TRY(own_types(l, r, err));
@@ -305,15 +307,21 @@ Status live_view_add(Live *l, int64_t id, Arena *owned, IvmView *view, LiveFill 
     return live_view_add_with(l, id, owned, view, &o, err);
 }
 
+void live_set_asserts(Relation *r, const LiveViewOptions *o)
+{
+    r->asserts.n = 0;
+    for (size_t i = 0; i < o->nasserts; i++) {
+        LiveAssert x = { str_dup(r->a, o->asserts[i].engine), str_dup(r->a, o->asserts[i].message) };
+        vec_push(r->a, &r->asserts, x);
+    }
+}
+
 Status live_view_add_with(Live *l, int64_t id, Arena *owned, IvmView *view, const LiveViewOptions *o, Error *err)
 {
     Relation *r = relation_new(id);
 
     r->view = view;
-    for (size_t i = 0; i < o->nasserts; i++) {
-        LiveAssert x = { str_dup(r->a, o->asserts[i].engine), str_dup(r->a, o->asserts[i].message) };
-        vec_push(r->a, &r->asserts, x);
-    }
+    live_set_asserts(r, o);
     live_lead(l);
     Status s = add_view(l, r, o, err);
     if (s == OK) {
@@ -405,7 +413,7 @@ bool relation_reads(const Relation *r, int64_t id)
     return false;
 }
 
-/* Relations stand in order of their ids, and a view reads only older ones: one pass is enough. Views become well by a tick of their own (live_view.c). */
+/* Each view stands behind those that it reads: one pass is enough. Views become well by a tick of their own (live_view.c). */
 static void fail_from(Live *l, Relation *table, const Error *why)
 {
     Relation *broken[1 + RELATION_READERS_MAX];
@@ -413,11 +421,12 @@ static void fail_from(Live *l, Relation *table, const Error *why)
 
     broken[0] = table;
     relation_error(l, table, why);
-    for (size_t i = 0; why && i < l->rels.n && n < COUNT_OF(broken); i++)
+    live_order(l);
+    for (size_t i = 0; why && i < l->order.n && n < COUNT_OF(broken); i++)
         for (size_t k = 0; k < n; k++)
-            if (relation_reads(l->rels.p[i], broken[k]->id)) {
-                relation_error(l, l->rels.p[i], why);
-                broken[n++] = l->rels.p[i];
+            if (relation_reads(l->order.p[i], broken[k]->id)) {
+                relation_error(l, l->order.p[i], why);
+                broken[n++] = l->order.p[i];
                 break;
             }
 }

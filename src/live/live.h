@@ -24,6 +24,9 @@ NODISCARD Status live_open(const LiveSetup *o, Live **ret, Error *err);
 void live_close(Live *l);
 NODISCARD Status live_reset(Live *l, Error *err);
 
+/* Notes: small texts by key that are written with the rows of a tick, or alone: where a source stands, what a sink has done.  An empty value forgets the key. */
+typedef struct LiveNote { Str key, value; } LiveNote;
+
 /* ---- relations ------------------------------------------------------------------------------------------------------- */
 
 typedef struct LiveColumn { Str engine; DataType type; int not_null; } LiveColumn;
@@ -39,6 +42,9 @@ NODISCARD Status live_view_add(Live *l, int64_t id, Arena *owned, IvmView *view,
 typedef struct LiveAssert { Str engine, message; } LiveAssert;
 typedef struct LiveViewOptions { LiveFill fill; const LiveAssert *asserts; size_t nasserts; int errors_stay; } LiveViewOptions;
 NODISCARD Status live_view_add_with(Live *l, int64_t id, Arena *owned, IvmView *view, const LiveViewOptions *o, Error *err);
+/* Another query stands behind a view's rows from now on: columns of the same engine names and types. Its change is the difference, so what reads it follows as ever; all of it, with
+ * the note, or nothing.  The arena goes over on success.  At start, too: of a relation that is no view yet. E_INVALID: the columns differ; the query's own errors. */
+NODISCARD Status live_view_replace(Live *l, int64_t id, Arena *owned, IvmView *view, const LiveViewOptions *o, const LiveNote *note, Error *err);
 Str live_source_id(Arena *a, int64_t id);                                      /* "live:12" */
 /* Drops relations together; E_CONFLICT when a view that stays reads one of them. */
 NODISCARD Status live_drop(Live *l, const int64_t *ids, size_t n, Error *err);
@@ -83,8 +89,7 @@ void live_exclusive_end(LiveExclusive *x);
 void live_exclusive_endp(LiveExclusive **x);
 void live_unstage(Live *l, const LiveWrite *w);                                 /* rows that are not wanted any more */
 
-/* Notes: small texts by key that are written with the rows of a tick, or alone: where a source stands, what a sink has done.  An empty value forgets the key. */
-typedef struct LiveNote { Str key, value; } LiveNote;
+/* Notes are written with the rows of a tick, or alone. */
 NODISCARD Status live_commit_noted(Live *l, const LiveWrite *w, size_t n, const LiveNote *notes, size_t nnotes, int64_t *t, Error *err);
 NODISCARD Status live_exclusive_commit_noted(LiveExclusive *x, const LiveWrite *w, size_t n, const LiveNote *notes, size_t nnotes, int64_t *t, Error *err);
 NODISCARD Status live_note_get(Live *l, Arena *a, Str key, Str *ret, Error *err);           /* "" when there is none */

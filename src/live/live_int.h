@@ -73,6 +73,8 @@ struct Live {
     int leading;
     Waiter *queue;                    /* oldest first */
     struct { Relation **p; size_t n, cap; } rels;     /* by id */
+    struct { Relation **p; size_t n, cap; } order;    /* the views, each behind those that it reads: the leader's (live_order) */
+    int ordered;                      /* `order` is that of `rels` */
     LiveWatch *watches;
     Note *notes;
     StatusLine *statuses;             /* newest first */
@@ -109,6 +111,8 @@ typedef struct Tick {
     struct { Relation **p; size_t n, cap; } skipped;  /* views left out of this attempt */
     Relation *fill;                   /* a new view to compute */
     Relation *refresh;                /* one that is computed anew, paused or not */
+    Relation *replace;                /* the same, and its table is another one */
+    Str replaced;                     /* the statement that makes it */
 } Tick;
 
 /* live.c */
@@ -121,6 +125,10 @@ Str live_columns_sql(Arena *a, const LiveColumns *cols, const char *prefix);
 Str live_table(Arena *a, int64_t id);                 /* live.r12 */
 Str live_log_table(Arena *a, int64_t id);
 bool relation_reads(const Relation *r, int64_t id);    /* is it a view over this one? */
+void live_order(Live *l);                             /* as the leader, before `order` is used (live_replace.c) */
+Str live_create_sql(Arena *a, const Relation *r);     /* CREATE TABLE of its columns, the hidden ones too */
+NODISCARD Status live_find_sources(Live *l, Relation *r, Error *err);     /* of its view, into r->sources */
+void live_set_asserts(Relation *r, const LiveViewOptions *o);
 void relation_error(Live *l, Relation *r, const Error *why);        /* NULL: none any more */
 
 /* live_tick.c: as the leader. Fills t->t. */

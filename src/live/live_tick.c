@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* live_tick.c - one tick: all of it or none.
  *
- * First what each table's writes come to, then each view in order of its id (a view reads only what was there before it), then everything is applied, logged and
+ * First what each table's writes come to, then each view behind those that it reads, then everything is applied, logged and
  * committed.  Until it is applied live.r<id> is the old state, so old and new need no copies: new is old without `del`, and `ins`.
  * Invariant: a view that fails is left out of another attempt, together with those that read it; the writes do not fail for it. */
 #include "live/live_int.h"
@@ -88,7 +88,10 @@ static Status apply(Tick *t, const Delta *d, Error *err)
 {
     Str table = live_table(t->a, d->rel->id);
 
-    TRY(tick_delete(t, d, err));
+    if (d->rel == t->replace)
+        TRY(live_exec(t->l, str_fmt(t->a, "DROP TABLE " STR_FMT "; " STR_FMT, STR_ARG(table), STR_ARG(t->replaced)), err));
+    else
+        TRY(tick_delete(t, d, err));
     return d->ins.n ? live_exec(t->l, str_fmt(t->a, "INSERT INTO " STR_FMT " SELECT * FROM " STR_FMT, STR_ARG(table), STR_ARG(d->ins)), err) : OK;
 }
 
@@ -109,9 +112,9 @@ static bool fails_alone(Status s)
 
 static Status each_view(Tick *t, Relation **failed, Error *err)
 {
-    for (size_t i = 0; i < t->l->rels.n; i++) {
-        Relation *r = t->l->rels.p[i];
-        if (!r->view || is_skipped(t, r))
+    for (size_t i = 0; i < t->l->order.n; i++) {
+        Relation *r = t->l->order.p[i];
+        if (is_skipped(t, r))
             continue;
         *failed = r;
         TRY(tick_view(t, r, err));
@@ -170,8 +173,8 @@ static void skip(Tick *t, Relation *r)
 /* A view that reads one that is left out is left out with it. */
 static void skip_readers(Tick *t)
 {
-    for (size_t i = 0; i < t->l->rels.n; i++) {
-        Relation *r = t->l->rels.p[i];
+    for (size_t i = 0; i < t->l->order.n; i++) {
+        Relation *r = t->l->order.p[i];
         for (size_t k = 0; k < r->sources.n; k++) {
             const Relation *s = live_find(t->l, r->sources.p[k]);
             if (s && is_skipped(t, s))
@@ -184,7 +187,7 @@ static void skip_readers(Tick *t)
  * Such a view is computed anew, from now on or just this time. */
 static bool try_whole(const Tick *t, Relation *r, Status s, const Error *why)
 {
-    if (r == t->fill || r == t->refresh || r->error || r->whole || ivm_shape(r->view) == IVM_FULL_ONLY)
+    if (r == t->fill || r == t->refresh || r == t->replace || r->error || r->whole || ivm_shape(r->view) == IVM_FULL_ONLY)
         return false;
     r->whole = s == E_DIVISION || s == E_OVERFLOW ? WHOLE_ONCE : WHOLE_ALWAYS;
     log_event(LOG_WARN, "a view's delta plan failed: the view is computed anew", "view", str_fmt(t->a, "%lld", (long long)r->id).p, "error", why->message, NULL);
@@ -243,8 +246,9 @@ Status tick_run(Tick *t, Error *err)
     Relation *failed = NULL;
 
     t->t = max_i64(clock_ms(), t->l->now + 1);
+    live_order(t->l);
     Status s = attempt(t, &failed, err);
-    while (s != OK && failed && failed != t->fill && fails_alone(s)) {
+    while (s != OK && failed && failed != t->fill && failed != t->replace && fails_alone(s)) {
         if (!try_whole(t, failed, s, err)) {
             if (!why.message[0])
                 why = *err;

@@ -248,16 +248,17 @@ static bool source_broken(Tick *t, const Relation *r)
 
 Status tick_view(Tick *t, Relation *r, Error *err)
 {
-    if (r->paused && r != t->refresh)
+    bool anew = r == t->fill || r == t->refresh || r == t->replace;
+    if (r->paused && r != t->refresh && r != t->replace)
         return OK;
     int timed = ivm_uses_now(r->view);
-    if (r != t->fill && r != t->refresh && !timed && !has_change(t, r))
+    if (!anew && !timed && !has_change(t, r))
         return OK;
-    if (r->error && source_broken(t, r))
+    if (r->error && r != t->replace && source_broken(t, r))
         return OK;
     IvmChange *changes = arena_array(t->a, IvmChange, r->sources.n + 2);
     TRY(source_states(t, r, changes, err));
     r->time_next = r->changed = t->t;
-    bool whole = r == t->fill || r == t->refresh || r->error || r->whole || (timed && !r->time) || ivm_shape(r->view) == IVM_FULL_ONLY;
+    bool whole = anew || r->error || r->whole || (timed && !r->time) || ivm_shape(r->view) == IVM_FULL_ONLY;
     return whole ? recompute(t, r, err) : incremental(t, r, changes, err);
 }

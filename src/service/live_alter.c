@@ -142,7 +142,7 @@ static Status by_alter(Run *r, Object *o, Error *err)
     case ALTER_SET_SCHEMA: return set_schema(r, o, err);
     case ALTER_SET_CLUSTER: return set_cluster(r, o, err);
     case ALTER_SET: case ALTER_RESET: return live_alter_options(r, o, err);
-    case ALTER_APPLY_REPLACEMENT: return live_refuse(FAIL(err, E_UNSUPPORTED, "APPLY REPLACEMENT not yet supported: use CREATE OR REPLACE MATERIALIZED VIEW"), "0A000", err);
+    case ALTER_APPLY_REPLACEMENT: return live_apply_replacement(r, o, err);
     default: return alter_table(r, o, err);
     }
 }

@@ -7,7 +7,7 @@
 #include "service/live_sql.h"
 
 static const LiveHooks nothing;
-static const LiveHooks mview = { .pause = live_pause_view, .resume = live_resume_view };
+static const LiveHooks mview = { .drop = live_forget_version, .pause = live_pause_view, .resume = live_resume_view };
 
 const LiveHooks *live_hooks(ObjKind k)
 {

@@ -155,14 +155,13 @@ Status live_need_cluster(Run *r, const StrVec *parts, RealmCluster *ret, Error *
 
 /* ---- storing ------------------------------------------------------------------------------------------------------------------------- */
 
-/* In a transaction what is new goes again with ROLLBACK; what only changed stays, and the session says so. */
+/* What is new goes again when a later statement of the same COMMIT fails. */
 static void note_made(Run *r, const int64_t *ids, size_t n)
 {
-    if (r->ss->tx != 'T')
+    if (!r->ss->live_committing)
         return;
     for (size_t i = 0; i < n; i++)
         vec_push(r->ss->arena, &r->ss->live_made, ids[i]);
-    r->live_staged |= n > 0;
 }
 
 Status live_store(Run *r, const Object *o, size_t n, LiveStored how, Error *err)
@@ -173,6 +172,8 @@ Status live_store(Run *r, const Object *o, size_t n, LiveStored how, Error *err)
 
     for (size_t i = 0; i < n; i++)
         TRY(live_check_temporary(r, &o[i], err));
+    for (size_t i = 0; i < n; i++)
+        TRY(live_check_replacements(r, &o[i], err));
     for (size_t i = 0; i < n; i++)
         if (!str_starts(o[i].schema, S(LIVE_TEMP_SCHEMA)) && !realm_has_schema(r->svc->realm, o[i].database, o[i].schema))
             return FAIL(err, E_NOT_FOUND, "unknown schema '" STR_FMT "'", STR_ARG(o[i].schema));
@@ -206,6 +207,10 @@ void live_audit(Run *r, const char *event, const char *type, const Object *o, Js
     Str role;
     Error why;
 
+    if (r->draft) {
+        live_draft_audit(r->draft, event, type, e.details);
+        return;
+    }
     if (live_role(r, &role, &why) == OK)
         e.user = realm_role_name(r->svc->realm, r->a, role);
     if (realm_audit(r->svc->realm, &e, &why) != OK)

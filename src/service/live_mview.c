@@ -50,7 +50,7 @@ static Status begin_refreshes(Run *r, const Object *o, Error *err)
     return OK;
 }
 
-static Status settle_in(Run *r, const Object *o, Error *err)
+Status live_settle_view(Run *r, const Object *o, Error *err)
 {
     int64_t retain = json_get_int(o->detail, "retain-ms", 0);
 
@@ -80,13 +80,15 @@ static Status make_mv(Run *r, Object *o, const LivePlace *p, Arena *own, IvmView
         vec_push(r->a, &old, p->there);
     s = p->taken ? live_replace(r, &old, o, 1, err) : live_store(r, o, 1, LIVE_CREATED, err);
     if (s == OK)
-        return settle_in(r, o, err);
+        return live_settle_view(r, o, err);
     (void)!live_drop(r->svc->live, &o->id, 1, &ignored);
     return s;
 }
 
 static Str text_of(Run *r, const Object *o, Str cluster)
 {
+    Object of;
+    Error absent;
     LiveStmt l = r->st->live ? *r->st->live : (LiveStmt){ .verb = LV_CREATE, .kind = LK_MVIEW };
     Stmt st = *r->st;
 
@@ -95,8 +97,12 @@ static Str text_of(Run *r, const Object *o, Str cluster)
     st.query_text = o->definition;
     l.cluster = (StrVec){0};
     vec_push(r->a, &l.cluster, cluster);
+    if (live_replaces(o) && objects_get(r->svc->objects, r->a, live_replaces(o), &of, &absent) == OK)
+        l.from = live_parts(r->a, &of);
     return sql_live_text(r->a, &st, LIVE_TEXT_WHOLE);
 }
+
+static bool is_replacement(const Run *r) { return r->st->live && r->st->live->replacement; }
 
 static Status plan_mv(Run *r, Object *o, Arena *own, IvmView **v, Error *err)
 {
@@ -118,8 +124,6 @@ Status live_create_mv(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
     TRY(live_place_or_lake(r, OBJ_MVIEW, &p, ret, err));
     if (!ret->done || p.done)
         return OK;
-    if (r->st->live && r->st->live->replacement)
-        return FAIL(err, E_UNSUPPORTED, "CREATE REPLACEMENT MATERIALIZED VIEW not yet supported: use CREATE OR REPLACE");
     if (p.taken)
         TRY(live_check_unused(r, &p.there, err));
     TRY(live_need_cluster(r, r->st->live ? &r->st->live->cluster : &(StrVec){0}, &cluster, err));
@@ -128,6 +132,8 @@ Status live_create_mv(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
     o.cluster = cluster.id;
     Arena *own = arena_create();
     Status s = plan_mv(r, &o, own, &v, err);
+    if (s == OK && is_replacement(r))
+        s = live_plan_replacement(r, &o, err);
     if (s != OK) {
         arena_destroy(own);
         return s;
@@ -155,7 +161,7 @@ static Status start_view(Session *ss, DuckConn *c, const Object *o, Error *err)
         s = live_asserts(&r, o, &asserts, err);
     LiveViewOptions how = { .fill = LIVE_KEEP, .asserts = asserts.p, .nasserts = asserts.n };
     if (s == OK)
-        s = live_view_add_with(ss->svc->live, o->id, own, v, &how, err);
+        s = live_start_replaced(ss->svc, a, o, own, v, &how, err);
     if (s != OK)
         arena_destroy(own);
     return s;

@@ -118,7 +118,9 @@ Status live_rename(Run *r, const ObjectVec *changed, Error *err)
     ObjChanges ch = { .puts = n.puts.p, .nputs = n.puts.n };
     TRY(objects_change(r->svc->objects, &ch, err));
     for (size_t i = 0; i < n.puts.n; i++)
-        if (live_hooks(n.puts.p[i].kind)->renamed)
+        if (r->draft)
+            live_draft_renamed(r->draft, &n.puts.p[i]);
+        else if (live_hooks(n.puts.p[i].kind)->renamed)
             live_hooks(n.puts.p[i].kind)->renamed(r->svc, &n.puts.p[i]);
     for (size_t i = 0; i < changed->n; i++)
         live_audit(r, "alter", obj_kind_name(changed->p[i].kind), &changed->p[i], NULL);

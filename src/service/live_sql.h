@@ -112,6 +112,7 @@ typedef struct LiveDone { int done; } LiveDone;
 typedef Status (*LiveHandler)(Run *r, Rows *rows, LiveDone *ret, Error *err);
 /* Every statement passes here first (live_statement.c). Handlers of ST_LIVE have nothing to do with the lake: they set done or fail; the command tag is set for them. */
 NODISCARD Status live_statement(Run *r, Rows *rows, LiveDone *ret, Error *err);
+NODISCARD Status live_statement_now(Run *r, Rows *rows, LiveDone *ret, Error *err);     /* in a block too */
 NODISCARD Status live_create_table(Run *r, Rows *rows, LiveDone *ret, Error *err);
 NODISCARD Status live_create_view(Run *r, Rows *rows, LiveDone *ret, Error *err);
 NODISCARD Status live_create_mv(Run *r, Rows *rows, LiveDone *ret, Error *err);
@@ -193,6 +194,16 @@ void live_resume_view(Service *s, const Object *o);
 bool live_hold_view(Service *s, Arena *a, const Object *o);                            /* one with REFRESH stands still until its time; false: it has none */
 void live_start_view_pause(Service *s, Arena *a, const Object *o);                     /* at start */
 
+NODISCARD Status live_settle_view(Run *r, const Object *o, Error *err);                           /* live_mview.c: histories, refreshes, pauses of one that was made */
+/* live_replacement.c: CREATE REPLACEMENT MATERIALIZED VIEW, APPLY REPLACEMENT. */
+int64_t live_replaces(const Object *o);                                                 /* the view that it would replace; 0: none */
+NODISCARD Status live_plan_replacement(Run *r, Object *o, Error *err);
+NODISCARD Status live_apply_replacement(Run *r, Object *o, Error *err);
+NODISCARD Status live_check_replacements(Run *r, const Object *o, Error *err);          /* nothing depends on one */
+/* At start: its rows may be those of its old query. */
+NODISCARD Status live_start_replaced(Service *s, Arena *a, const Object *o, Arena *own, IvmView *v, const LiveViewOptions *how, Error *err);
+void live_forget_version(Service *s, const Object *o);
+
 /* live_ddl.c, for views of both kinds. */
 NODISCARD Status live_place_or_lake(Run *r, ObjKind kind, LivePlace *p, LiveDone *ret, Error *err);      /* done 0: the name is one of the lake */
 NODISCARD Status live_name_columns(Run *r, const Query *q, ObjColumns *ret, Error *err);
@@ -206,12 +217,21 @@ Query *live_returning_query(Arena *a, const Stmt *st);                          
 /* live_session.c: settings of the role, temporary objects. */
 void live_session_begin(Session *ss);
 void live_note_setting(Session *ss, Str key, Str value);                                /* SET cluster, database: a notice when there is none */
-void live_session_undo(Session *ss);                                                     /* ROLLBACK: what the transaction created is dropped */
+void live_session_undo(Session *ss);                                                     /* what a COMMIT that failed created is dropped */
 void live_session_end(Session *ss);
 NODISCARD Status live_forget_temporary(Service *s, Arena *a, Error *err);               /* at start */
 bool live_is_temporary(const Object *o);
 NODISCARD Status live_check_temporary(Run *r, const Object *o, Error *err);             /* what stays does not depend on what goes */
 
+/* live_block.c: statements that change names and wait for COMMIT. */
+typedef struct LiveBlock LiveBlock;
+NODISCARD Status live_block_may_run(const Session *ss, const Stmt *st, Error *err);      /* of statements that change no names */
+typedef enum { BLOCK_NOW, BLOCK_WAITS, BLOCK_LAKE } LiveWait;                             /* as outside of a block; at COMMIT; its name is one of the lake */
+NODISCARD Status live_block_take(Run *r, const LiveStmt *l, LiveWait *ret, Error *err);
+NODISCARD Status live_block_commit(Run *r, Error *err);
+void live_block_forget(Session *ss);
+void live_draft_renamed(struct LiveDraft *d, const Object *o);
+void live_draft_audit(struct LiveDraft *d, const char *event, const char *type, Json *details);
 /* live_tx.c: writes that wait for COMMIT. */
 bool live_tx_open(const Session *ss);
 void live_tx_add(Session *ss, const LiveWrite *w, size_t n);

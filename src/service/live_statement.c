@@ -88,16 +88,24 @@ static Status run(Run *r, Rows *rows, LiveHow how, LiveHandler h, LiveDone *ret,
     return s;
 }
 
+/* In a block it waits for COMMIT. */
+static bool waits(const Session *ss) { return ss->tx == 'T' && !ss->live_committing; }
+
 static Status of_live(Run *r, Rows *rows, const LiveStmt *l, LiveDone *ret, Error *err)
 {
     LiveHow how;
     LiveHandler h = handler_of(l, &how);
+    LiveWait wait = BLOCK_NOW;
 
     if (!h && r->st->kind != ST_LIVE)
         return OK;
     if (!h)
         return FAIL(err, E_UNSUPPORTED, "%s not yet supported", tag_of(r, l));
-    TRY(run(r, rows, how, h, ret, err));
+    if (!r->draft && waits(r->ss))
+        TRY(live_block_take(r, l, &wait, err));
+    if (wait == BLOCK_NOW)
+        TRY(run(r, rows, how, h, ret, err));
+    ret->done |= wait == BLOCK_WAITS;
     if (ret->done)
         rows_command(rows, tag_of(r, l));
     else if (r->st->kind == ST_LIVE)
@@ -107,7 +115,12 @@ static Status of_live(Run *r, Rows *rows, const LiveStmt *l, LiveDone *ret, Erro
 
 static Status of_grant(Run *r, Rows *rows, LiveDone *ret, Error *err)
 {
-    TRY(run(r, rows, ALONE, live_grant, ret, err));
+    LiveWait wait = BLOCK_NOW;
+
+    if (waits(r->ss))
+        TRY(live_block_take(r, r->st->live, &wait, err));
+    if (wait == BLOCK_NOW)
+        TRY(run(r, rows, ALONE, live_grant, ret, err));
     ret->done = 1;
     rows_command(rows, r->st->live->default_privileges ? "ALTER DEFAULT PRIVILEGES" : r->st->kind == ST_GRANT ? "GRANT" : "REVOKE");
     return OK;
@@ -115,12 +128,26 @@ static Status of_grant(Run *r, Rows *rows, LiveDone *ret, Error *err)
 
 static Status of_validate(Run *r, Rows *rows, LiveDone *ret, Error *err)
 {
-    TRY(live_validate(r, rows, ret, err));
+    LiveWait wait = BLOCK_NOW;
+
+    if (waits(r->ss))
+        TRY(live_block_take(r, r->st->live, &wait, err));
+    ret->done = 1;
+    if (wait == BLOCK_NOW)
+        TRY(live_validate(r, rows, ret, err));
     rows_command(rows, "VALIDATE CONNECTION");
     return OK;
 }
 
 Status live_statement(Run *r, Rows *rows, LiveDone *ret, Error *err)
+{
+    ret->done = 0;
+    if (waits(r->ss))
+        TRY(live_block_may_run(r->ss, r->st, err));
+    return live_statement_now(r, rows, ret, err);
+}
+
+Status live_statement_now(Run *r, Rows *rows, LiveDone *ret, Error *err)
 {
     LiveStmt as;
 

@@ -64,7 +64,7 @@ Status live_tx_may_read(const Session *ss, Error *err)
         return OK;
     RAISE(err, E_INVALID, "transaction in write-only mode");
     error_hint(err, "A transaction inserts or reads: read after COMMIT.");
-    return sqlstate(E_INVALID, "25006", err);
+    return sqlstate(E_INVALID, "25000", err);
 }
 
 Status live_tx_may_change(const Session *ss, const char *what, Error *err)

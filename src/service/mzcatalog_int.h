@@ -100,6 +100,7 @@ Status mzf_columns(MzFill *f);
 Status mzf_tables(MzFill *f);
 Status mzf_views(MzFill *f);
 Status mzf_mviews(MzFill *f);
+Status mzf_replacements(MzFill *f);
 Status mzf_secrets(MzFill *f);
 Status mzf_connections(MzFill *f);
 Status mzf_indexes(MzFill *f);

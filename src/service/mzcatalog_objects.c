@@ -206,6 +206,18 @@ Status mzf_mviews(MzFill *f)
     return OK;
 }
 
+Status mzf_replacements(MzFill *f)
+{
+    for vec_each(Object, o, &f->w->objects) {
+        if (!live_replaces(o))
+            continue;
+        mz_str(f, mz_id(f->a, o->id));
+        mz_str(f, mz_id(f->a, live_replaces(o)));
+        mz_end(f);
+    }
+    return OK;
+}
+
 Status mzf_secrets(MzFill *f)
 {
     for vec_each(Object, o, &f->w->objects) {

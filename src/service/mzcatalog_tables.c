@@ -127,6 +127,7 @@ const MzRelation mz_relations[] = {
       "execution_timestamp:u transient_index_id:s params:S mz_version:s began_at:t finished_at:t finished_status:s error_message:s "
       "result_size:l rows_returned:l execution_strategy:s transaction_id:u prepared_statement_id:U sql_hash:B prepared_statement_name:s "
       "session_id:U prepared_at:t statement_type:s throttled_count:u connected_at:t initial_application_name:s authenticated_user:s sql:s", .fill = NULL },
+    { "mz_internal", "mz_replacements", "id:s! target_id:s!", .fill = mzf_replacements },
     { "mz_internal", "mz_session_history", "session_id:U connected_at:t initial_application_name:s authenticated_user:s", .fill = mzf_session_history },
     { "mz_internal", "mz_sessions", "id:U! connection_id:w! role_id:s! client_ip:s connected_at:t!", .fill = mzf_sessions },
     { "mz_internal", "mz_show_all_my_privileges", "grantor:s grantee:s database:s schema:s name:s object_type:s privilege_type:s", .needs = "mz_show_all_privileges", .sql =

@@ -13,6 +13,8 @@ struct Objects {
     Arena *a;                          /* of the entries; forgotten ones stay until reset: names are few */
     VEC(Object *) entries;             /* by number */
     int64_t next;
+    int64_t revision;                  /* one more with each change */
+    struct { int64_t *p; size_t n, cap; } touched;     /* a draft: what was put */
 };
 
 static const char *const KIND = "live.object";
@@ -241,7 +243,11 @@ static Status change(Objects *o, Arena *a, const ObjChanges *ch, Error *err)
     for (size_t i = 0; i < ch->nalso; i++)
         all[n++] = ch->also[i];
     all[n++] = (CatChange){ .kind = CH_DOC, .doc_kind = S("live.next"), .doc_key = S("id"), .doc = json_int(a, o->next) };
-    TRY(cat_commit(o->catalog, all, n, err));
+    if (o->catalog)
+        TRY(cat_commit(o->catalog, all, n, err));
+    for (size_t i = 0; !o->catalog && i < ch->nputs; i++)
+        vec_push(o->a, &o->touched, ch->puts[i].id);
+    o->revision++;
     forget(o, ch);                                        /* (1) */
     for (size_t i = 0; i < ch->nputs; i++)
         remember(o, &ch->puts[i]);
@@ -268,6 +274,46 @@ Status objects_delete(Objects *o, const int64_t *ids, size_t n, Error *err)
 {
     ObjChanges ch = { .deletes = ids, .ndeletes = n };
     return objects_change(o, &ch, err);
+}
+
+/* ---- drafts ---------------------------------------------------------------------------------------------------------------- */
+
+Objects *objects_draft(Objects *of)
+{
+    Objects *o = calloc(1, sizeof *o);
+
+    if (!o)
+        abort();
+    o->a = arena_create();
+    pthread_mutex_init(&o->lock, NULL);
+    pthread_mutex_lock(&of->lock);
+    o->next = of->next;
+    for (size_t i = 0; i < of->entries.n; i++) {
+        Object *e = arena_new(o->a, Object);
+        *e = object_copy(o->a, of->entries.p[i]);
+        vec_push(o->a, &o->entries, e);
+    }
+    pthread_mutex_unlock(&of->lock);
+    return o;
+}
+
+void objects_draft_puts(Objects *o, Arena *a, ObjectVec *ret)
+{
+    for (size_t i = 0; i < o->touched.n; i++) {
+        const Object *e = by_id(o, o->touched.p[i]);
+        if (!e || among(o->touched.p, i, o->touched.p[i]))
+            continue;
+        Object mine = object_copy(a, e);
+        vec_push(a, ret, mine);
+    }
+}
+
+int64_t objects_revision(Objects *o)
+{
+    pthread_mutex_lock(&o->lock);
+    int64_t revision = o->revision;
+    pthread_mutex_unlock(&o->lock);
+    return revision;
 }
 
 /* ---- who uses what ------------------------------------------------------------------------------------------------------------ */

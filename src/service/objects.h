@@ -59,6 +59,10 @@ NODISCARD Status objects_delete(Objects *o, const int64_t *ids, size_t n, Error 
 /* Several at once, all or nothing: first what goes, then what comes or changes (names are checked against what is then there), and further changes of the catalog. */
 typedef struct ObjChanges { const Object *puts; size_t nputs; const int64_t *deletes; size_t ndeletes; CatChange *also; size_t nalso; } ObjChanges;
 NODISCARD Status objects_change(Objects *o, const ObjChanges *ch, Error *err);
+/* A copy whose changes stay in it: to try what they would do.  Closed like any other. */
+Objects *objects_draft(Objects *of);
+void objects_draft_puts(Objects *draft, Arena *a, ObjectVec *ret);            /* what was put into it, as it is now there */
+int64_t objects_revision(Objects *o);                                         /* another one after each change */
 /* Objects that use one of these, and so on, the furthest first. */
 void objects_users(Objects *o, Arena *a, int64_t id, ObjectVec *ret);
 void objects_direct_users(Objects *o, Arena *a, int64_t id, ObjectVec *ret);  /* those alone that name it */

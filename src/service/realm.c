@@ -255,7 +255,7 @@ static Status read_all(Realm *r, Error *err)
 
 /* ---- life -------------------------------------------------------------------------------------------------------------------------- */
 
-Status realm_open(Catalog *c, Realm **ret, Error *err)
+Realm *realm_new(Catalog *c)
 {
     Realm *r = calloc(1, sizeof *r);
     pthread_mutexattr_t nested;
@@ -269,7 +269,14 @@ Status realm_open(Catalog *c, Realm **ret, Error *err)
     pthread_mutexattr_settype(&nested, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&r->ddl, &nested);
     pthread_mutexattr_destroy(&nested);
+    return r;
+}
+
+Status realm_open(Catalog *c, Realm **ret, Error *err)
+{
+    Realm *r = realm_new(c);
     Status s = read_all(r, err);
+
     if (s != OK) {
         realm_close(r);
         return s;

@@ -84,6 +84,14 @@ NODISCARD Status realm_put_system_grants(Realm *r, const RealmGrants *g, Error *
 void realm_settings(Realm *r, Arena *a, Props *ret);                                                      /* ALTER SYSTEM SET */
 NODISCARD Status realm_put_setting(Realm *r, Str key, Str value, Error *err);                             /* value.p NULL: gone */
 
+/* A copy whose changes stay in it (realm_draft.c): to try what they would do.  Closed like any other.  What it would have stored is stored by the caller and then adopted:
+ * names of databases, schemas and clusters. */
+typedef VEC(CatChange) RealmChanges;
+Realm *realm_draft(Realm *of);
+const RealmChanges *realm_draft_changes(const Realm *draft);
+void realm_adopt(Realm *r, const RealmChanges *stored);
+int64_t realm_revision(Realm *r);                                                                         /* another one after each change, but those of roles */
+
 /* Has a cluster a replica now? Without one its objects make no progress.  An id that is not known, the empty one too: yes. */
 bool realm_cluster_runs(Realm *r, Str id);
 /* Does `role` (id) hold the privilege, by itself, by a role that it is a member of, or as PUBLIC? Superusers and owners do. */

@@ -16,7 +16,7 @@ static Str new_id(Realm *r, RealmClass class) { return str_fmt(r->a, "u%lld", (l
 static Status store(Realm *r, RealmClass class, Str id, Json *value, Arena *a, Error *err)
 {
     CatChange ch[2] = { realm_doc(a, class, id, value), realm_single("next", realm_next_json(a, r)) };
-    return cat_commit(r->catalog, ch, COUNT_OF(ch), err);
+    return realm_commit(r, ch, COUNT_OF(ch), err);
 }
 
 #define PUT(kind, list, class, other, byid) \
@@ -97,7 +97,7 @@ static Status swap(Realm *r, Arena *a, RealmClass class, Str *x, Str *y, Str xid
     Json *one = class == RC_CLUSTER ? realm_cluster_json(a, realm_cluster_of_id(r, xid)) : realm_schema_json(a, realm_schema_of_id(r, xid));
     Json *two = class == RC_CLUSTER ? realm_cluster_json(a, realm_cluster_of_id(r, yid)) : realm_schema_json(a, realm_schema_of_id(r, yid));
     CatChange ch[2] = { realm_doc(a, class, xid, one), realm_doc(a, class, yid, two) };
-    Status s = cat_commit(r->catalog, ch, COUNT_OF(ch), err);
+    Status s = realm_commit(r, ch, COUNT_OF(ch), err);
     if (s != OK) {
         *y = *x;
         *x = keep;
@@ -153,7 +153,7 @@ Status realm_delete(Realm *r, Str id_kind, Str id, Error *err)
         return FAIL(err, E_INTERNAL, "the realm has no " STR_FMT, STR_ARG(id_kind));
     pthread_mutex_lock(&r->lock);
     CatChange ch = realm_doc(a, class, id, NULL);
-    Status s = cat_commit(r->catalog, &ch, 1, err);
+    Status s = realm_commit(r, &ch, 1, err);
     if (s == OK)
         forget(r, class, id);
     pthread_mutex_unlock(&r->lock);
@@ -177,7 +177,7 @@ Status realm_put_default(Realm *r, const RealmDefault *d, Error *err)
     if (d->letters.n)
         vec_push(a, &next, *d);
     CatChange ch = realm_single("defaults", realm_defaults_json(a, &next));
-    Status s = cat_commit(r->catalog, &ch, 1, err);
+    Status s = realm_commit(r, &ch, 1, err);
     if (s == OK) {
         memset(&r->defaults, 0, sizeof r->defaults);
         realm_defaults_of(r->a, realm_defaults_json(a, &next), &r->defaults);
@@ -192,7 +192,7 @@ Status realm_put_system_grants(Realm *r, const RealmGrants *g, Error *err)
     CatChange ch = realm_single("system", realm_grants_json(a, g));
 
     pthread_mutex_lock(&r->lock);
-    Status s = cat_commit(r->catalog, &ch, 1, err);
+    Status s = realm_commit(r, &ch, 1, err);
     if (s == OK) {
         memset(&r->system, 0, sizeof r->system);
         realm_grants_of(r->a, realm_grants_json(a, g), &r->system);
@@ -213,7 +213,7 @@ Status realm_put_setting(Realm *r, Str key, Str value, Error *err)
     else
         props_del(&next, key);
     CatChange ch = realm_single("settings", realm_props_json(a, &next));
-    Status s = cat_commit(r->catalog, &ch, 1, err);
+    Status s = realm_commit(r, &ch, 1, err);
     if (s == OK) {
         memset(&r->settings, 0, sizeof r->settings);
         realm_props_of(r->a, realm_props_json(a, &next), &r->settings);

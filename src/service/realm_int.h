@@ -23,8 +23,11 @@ struct Realm {
     Props settings;
     int64_t next[RC_CLASSES];
     int64_t next_event;
+    int64_t revision;                  /* one more with each change but those of roles */
+    RealmChanges changes;              /* a draft: what would have been stored */
 };
 
+Realm *realm_new(Catalog *c);          /* empty; NULL: a draft */
 /* realm.c: with the lock held. */
 extern const char *const realm_class_names[RC_CLASSES];
 RealmDatabase *realm_database_named(Realm *r, Str name);                 /* NULL: none */
@@ -57,6 +60,9 @@ RealmRole realm_role_of(Arena *a, const Json *j);
 void realm_defaults_of(Arena *a, const Json *j, RealmDefaults *ret);
 void realm_grants_of(Arena *a, const Json *j, RealmGrants *ret);
 void realm_props_of(Arena *a, const Json *j, Props *ret);
+
+/* realm_draft.c */
+NODISCARD Status realm_commit(Realm *r, CatChange *ch, size_t n, Error *err);        /* with the lock held */
 
 /* realm_audit.c */
 NODISCARD Status realm_events_open(Realm *r, Error *err);

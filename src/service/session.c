@@ -52,7 +52,7 @@ void session_close(Session *ss)
     mz_session_end(ss->svc, ss);
     cursors_end(ss, CURSORS_ALL);
     live_tx_forget(ss);
-    live_session_undo(ss);
+    live_block_forget(ss);
     live_session_end(ss);
     pg_objects_free(ss->pg_objects);
     Arena *a = ss->arena;
@@ -147,21 +147,20 @@ static Status do_transaction(Run *r, Rows *rows, Error *err)
             session_note(ss, "WARNING", "25001", "there is already a transaction in progress");
         ss->tx = 'T';
         ss->tx_wrote = 0;
-        ss->live_made.n = 0;
         rows_command(rows, "BEGIN");
         return OK;
     }
     if (r->st->kind == ST_ROLLBACK && ss->tx_wrote)
         session_note(ss, "WARNING", "01000", "statements of this transaction that changed tables were committed one by one and stay");
     bool commit = r->st->kind == ST_COMMIT && ss->tx != 'E';
-    if (!commit)
-        live_session_undo(ss);
-    ss->live_made.n = 0;
     rows_command(rows, commit ? "COMMIT" : "ROLLBACK");
     ss->tx = 'I';
     cursors_end(ss, CURSORS_OF_TRANSACTION);
     if (commit)
+        TRY(live_block_commit(r, err));
+    if (commit)
         return live_tx_commit(ss, err);
+    live_block_forget(ss);
     live_tx_forget(ss);
     return OK;
 }

@@ -17,7 +17,9 @@ struct Session {
     int32_t backend;                  /* pg_backend_pid() */
     int tx_wrote;
     struct LiveTx *live_tx;           /* inserts of this transaction on the live side */
-    struct { int64_t *p; size_t n, cap; } live_made;       /* objects of the live side that this transaction created: ROLLBACK drops them */
+    struct LiveBlock *live_block;     /* statements of this transaction that change names: they wait for COMMIT; NULL: none */
+    int live_committing;              /* COMMIT carries them out */
+    struct { int64_t *p; size_t n, cap; } live_made;       /* objects of the live side that this COMMIT created: dropped when it fails */
     Str live_temp;                    /* schema of its temporary objects; empty: it has none */
     pthread_mutex_t lock;             /* guards conn and cancelled */
     DuckConn *conn;                   /* of the statement that runs now */
@@ -59,6 +61,7 @@ typedef struct Run {
     OptI64 live_as_of;                /* relations of the live side are read as of this time */
     int live_returning;               /* RETURNING is bound: it reads what the statement itself has staged */
     int live_staged;                  /* what it wrote waits for COMMIT */
+    struct LiveDraft *draft;          /* it is only tried (live_block.c): svc has drafts of the names */
     struct LiveExclusive *live_exclusive;                  /* held: nothing is written there meanwhile */
     VEC(LakeRelation) relations;
     VEC(Prune) prunes;

@@ -517,24 +517,173 @@ def test_types(server, db):
         c.execute("DROP TABLE ty CASCADE")
 
 
-def test_what_a_transaction_creates_goes_with_rollback(server, db):
+def test_a_block_changes_names_by_one_statement_or_by_renames(server, db):
+    one, kinds = "this transaction can only execute a single statement", "transactions which modify objects are restricted to just modifying objects"
     with server.connect("materialize") as c:
         c.execute("BEGIN")
-        c.execute("CREATE TABLE txt (a int)")
-        c.execute("CREATE MATERIALIZED VIEW txm AS SELECT count(*) AS n FROM txt")
-        c.execute("INSERT INTO txt VALUES (1)")
-        assert notices(c, "ROLLBACK") == []
-        assert rows(c, "SHOW OBJECTS LIKE 'tx_'") == []
-        c.execute("BEGIN")
-        c.execute("CREATE TABLE txt (a int)")
-        refused(c, "SELECT * FROM nowhere_at_all", "nowhere_at_all")
+        assert c.execute("CREATE TABLE txt (a int)").statusmessage == "CREATE TABLE"
+        assert rows(db, "SHOW OBJECTS LIKE 'tx_'") == []                      # it comes with COMMIT
+        refused(c, "CREATE MATERIALIZED VIEW txm AS SELECT count(*) AS n FROM txt", one, "25000")
         c.execute("COMMIT")
-        assert rows(c, "SHOW OBJECTS LIKE 'tx_'") == []
+        assert rows(db, "SHOW OBJECTS LIKE 'tx_'") == []
+        for other in ("INSERT INTO txt VALUES (1)", "SELECT 1", "SHOW TABLES", "GRANT SELECT ON txt TO PUBLIC", "ALTER TABLE txt RENAME TO txu"):
+            c.execute("BEGIN")
+            c.execute("CREATE TABLE txt (a int)")
+            refused(c, other, one, "25000")
+            c.execute("ROLLBACK")
         c.execute("BEGIN")
         c.execute("CREATE TABLE txt (a int)")
-        c.execute("INSERT INTO txt VALUES (1)")
-        c.execute("COMMIT")
-        assert rows(c, "SELECT * FROM txt") == [(1,)]
+        c.execute("ROLLBACK")
+        assert rows(db, "SHOW OBJECTS LIKE 'tx_'") == []
         c.execute("BEGIN")
+        c.execute("CREATE TABLE txt (a int)")
+        c.execute("SET application_name = 'x'")
+        c.execute("COMMIT")
+        assert rows(c, "SELECT * FROM txt") == []
+        c.execute("BEGIN")
+        c.execute("CREATE TABLE txt (a int)")
+        refused(c, "COMMIT", "already exists", "42710")                       # said by COMMIT
+        assert rows(c, "SELECT * FROM txt") == []                             # and the block is over
+        for never in ("DROP TABLE txt", "ALTER TABLE txt OWNER TO materialize", "DROP CLUSTER IF EXISTS nope"):
+            c.execute("BEGIN")
+            refused(c, never, never + " cannot be run inside a transaction block", "25001")
+            c.execute("ROLLBACK")
+        c.execute("BEGIN")
+        c.execute("INSERT INTO txt VALUES (1)")
+        refused(c, "CREATE TABLE txu (a int)", "transaction in write-only mode", "25000")
+        c.execute("ROLLBACK")
+        c.execute("BEGIN")
+        c.execute("COMMENT ON TABLE txt IS 'in a block'")
+        c.execute("COMMIT")
+        assert rows(c, "SHOW TABLES LIKE 'txt'") == [("txt", "in a block")]
+        c.execute("BEGIN")
+        c.execute("ALTER TABLE txt RENAME TO txu")
+        refused(c, "SELECT 1", kinds, "25000")
+        c.execute("ROLLBACK")
+        c.execute("BEGIN")
+        c.execute("ALTER TABLE txt RENAME TO txu")
+        refused(c, "DROP TABLE txu", "does not exist|unknown")
+        c.execute("COMMIT")
+        assert [r[0] for r in rows(c, "SHOW TABLES LIKE 'tx_'")] == ["txt"]
         c.execute("DROP TABLE txt")
-        assert notices(c, "ROLLBACK") == ["statements of this transaction that changed tables were committed one by one and stay"]
+
+
+def test_renames_of_a_block_come_together(server, db):
+    for s in ("CREATE TABLE blue (a int)", "CREATE TABLE green (a int)", "INSERT INTO blue VALUES (1)", "INSERT INTO green VALUES (2)", "CREATE VIEW over_blue AS SELECT a FROM blue",
+              "CREATE SCHEMA prod", "CREATE SCHEMA prod_new", "CREATE TABLE prod.t (a int)", "CREATE TABLE prod_new.t (a int)", "INSERT INTO prod_new.t VALUES (7)",
+              "CREATE CLUSTER cl_a SIZE '25cc'", "CREATE CLUSTER cl_b SIZE '50cc'"):
+        db.execute(s)
+    with server.connect("materialize") as c:
+        c.execute("BEGIN")
+        c.execute("ALTER TABLE blue RENAME TO tmp")
+        c.execute("ALTER TABLE green RENAME TO blue")                         # the block sees what it did before
+        assert c.execute("ALTER TABLE tmp RENAME TO green").statusmessage == "ALTER TABLE"
+        c.execute("ALTER SCHEMA prod SWAP WITH prod_new")
+        c.execute("ALTER CLUSTER cl_a SWAP WITH cl_b")
+        assert rows(db, "SELECT a FROM blue") == [(1,)] and rows(db, "SELECT * FROM prod.t") == []
+        c.execute("COMMIT")
+    assert rows(db, "SELECT a FROM blue") == [(2,)] and rows(db, "SELECT a FROM green") == [(1,)] and rows(db, "SELECT a FROM over_blue") == [(1,)]
+    assert "green" in rows(db, "SHOW CREATE VIEW over_blue")[0][1]
+    assert rows(db, "SELECT * FROM prod.t") == [(7,)]
+    assert rows(db, "SELECT name, size FROM mz_clusters WHERE name LIKE 'cl_%' ORDER BY name") == [("cl_a", "50cc"), ("cl_b", "25cc")]
+    assert rows(db, "SELECT count(*) FROM mz_audit_events WHERE event_type = 'alter' AND details::text LIKE '%\"blue\"%'")[0][0] >= 1
+    with server.connect("materialize") as c:
+        c.execute("BEGIN")
+        c.execute("ALTER TABLE blue RENAME TO tmp")
+        refused(c, "ALTER TABLE blue RENAME TO x", "unknown catalog item 'blue'|does not exist")
+        c.execute("COMMIT")
+        c.execute("BEGIN")
+        c.execute("ALTER TABLE blue RENAME TO tmp")
+        db.execute("CREATE TABLE meanwhile (a int)")
+        refused(c, "COMMIT", "another session modified the catalog while this DDL transaction was open", "40001")
+        c.execute("BEGIN")
+        c.execute("ALTER TABLE blue RENAME TO tmp")
+        c.execute("ROLLBACK")
+    assert [r[0] for r in rows(db, "SHOW TABLES LIKE 'tmp'")] == []
+    server.stop()
+    server.start()
+    with server.connect("materialize") as c:
+        assert rows(c, "SELECT a FROM blue") == [(2,)] and rows(c, "SELECT * FROM prod.t") == [(7,)] and rows(c, "SELECT a FROM over_blue") == [(1,)]
+        for s in ("DROP VIEW over_blue", "DROP TABLE blue", "DROP TABLE green", "DROP TABLE meanwhile", "DROP SCHEMA prod CASCADE", "DROP SCHEMA prod_new CASCADE", "DROP CLUSTER cl_a", "DROP CLUSTER cl_b"):
+            c.execute(s)
+
+
+def test_sources_of_a_block_come_together(server, db):
+    with server.connect("materialize") as c:
+        c.execute("BEGIN")
+        c.execute("CREATE SOURCE lg_one FROM LOAD GENERATOR COUNTER (TICK INTERVAL '1s')")
+        c.execute("CREATE SOURCE lg_two FROM LOAD GENERATOR COUNTER (TICK INTERVAL '1s')")
+        assert rows(db, "SHOW SOURCES LIKE 'lg_%'") == []
+        c.execute("ALTER SOURCE lg_two RENAME TO lg_three")
+        refused(c, "CREATE SOURCE lg_four FROM LOAD GENERATOR COUNTER", "in a transaction CREATE comes before ALTER", "0A000")
+        c.execute("ROLLBACK")
+        c.execute("BEGIN")
+        c.execute("CREATE SOURCE lg_one FROM LOAD GENERATOR COUNTER (TICK INTERVAL '1s')")
+        c.execute("CREATE SOURCE lg_one FROM LOAD GENERATOR COUNTER (TICK INTERVAL '1s')")
+        refused(c, "COMMIT", "already exists", "42710")
+        assert rows(db, "SHOW SOURCES LIKE 'lg_%'") == []                     # the first one went with it
+        c.execute("BEGIN")
+        c.execute("CREATE SOURCE lg_one FROM LOAD GENERATOR COUNTER (TICK INTERVAL '1s')")
+        c.execute("CREATE SOURCE lg_two FROM LOAD GENERATOR COUNTER (TICK INTERVAL '1s')")
+        c.execute("ALTER SOURCE lg_two RENAME TO lg_three")
+        c.execute("COMMIT")
+        assert sorted(r[0] for r in rows(db, "SHOW SOURCES LIKE 'lg_%'") if "progress" not in r[0]) == ["lg_one", "lg_three"]
+        c.execute("DROP SOURCE lg_one CASCADE")
+        c.execute("DROP SOURCE lg_three CASCADE")
+
+
+def changes(c, n):
+    got = []
+    while len(got) < n:
+        got += c.execute("FETCH ALL s WITH (timeout = '1s')", prepare=False).fetchall()
+    return sorted((int(r[1]),) + tuple(r[2:]) for r in got)
+
+
+def test_replacement_of_a_materialized_view(server, db):
+    for s in ("CREATE TABLE rp (k int, v int)", "INSERT INTO rp VALUES (1, 10), (2, 20), (3, 30)", "CREATE MATERIALIZED VIEW rmv AS SELECT k, v FROM rp WHERE k < 3",
+              "CREATE VIEW rv AS SELECT sum(v) AS s FROM rmv", "CREATE MATERIALIZED VIEW above AS SELECT count(*) AS n, sum(v) AS s FROM rmv", "CREATE TABLE later (k int)",
+              "INSERT INTO later VALUES (2), (3)", "CREATE MATERIALIZED VIEW young AS SELECT k FROM later"):
+        db.execute(s)
+    e = refused(db, "CREATE REPLACEMENT MATERIALIZED VIEW rr FOR rmv AS SELECT k, v::bigint AS v, 1 AS x FROM rp", "replacement schema differs from target schema", "0A000")
+    assert e.diag.message_detail == 'column "v" at position 2: type mismatch (target: integer, replacement: bigint)\nextra column "x" at position 3'
+    e = refused(db, "CREATE REPLACEMENT MATERIALIZED VIEW rr FOR rmv AS SELECT k AS q FROM rp", "replacement schema differs", "0A000")
+    assert e.diag.message_detail == 'column at position 1: name mismatch (target: "k", replacement: "q")\nmissing column "v" at position 2'
+    refused(db, "CREATE REPLACEMENT MATERIALIZED VIEW rr FOR rp AS SELECT k, v FROM rp", "is a table not a materialized view")
+    refused(db, "CREATE REPLACEMENT MATERIALIZED VIEW rr FOR rmv AS SELECT n::int AS k, s::int AS v FROM above", "which depends on it", "0A000")
+    db.execute("CREATE REPLACEMENT MATERIALIZED VIEW rr FOR rmv AS SELECT rp.k, max(rp.v) AS v FROM rp JOIN young y ON y.k = rp.k GROUP BY rp.k")
+    assert rows(db, "SELECT * FROM rr ORDER BY k") == [(2, 20), (3, 30)]
+    assert "CREATE REPLACEMENT MATERIALIZED VIEW materialize.public.rr FOR materialize.public.rmv" in rows(db, "SHOW CREATE MATERIALIZED VIEW rr")[0][1]
+    assert rows(db, "SELECT a.name, b.name FROM mz_internal.mz_replacements r JOIN mz_objects a ON a.id = r.id JOIN mz_objects b ON b.id = r.target_id") == [("rr", "rmv")]
+    refused(db, "CREATE REPLACEMENT MATERIALIZED VIEW r2 FOR rmv AS SELECT k, v FROM rp", "already has a replacement")
+    refused(db, "CREATE VIEW over_rr AS SELECT * FROM rr", 'replacement "materialize.public.rr" cannot be depended upon')
+    refused(db, "DROP MATERIALIZED VIEW rmv", "still depended upon by")
+    refused(db, "ALTER MATERIALIZED VIEW above APPLY REPLACEMENT rr", "was not created as its replacement")
+    with server.connect("materialize") as c:
+        c.execute("BEGIN")
+        c.execute("DECLARE s CURSOR FOR SUBSCRIBE rmv")
+        assert changes(c, 2) == [(1, 1, 10), (1, 2, 20)]
+        assert db.execute("ALTER MATERIALIZED VIEW rmv APPLY REPLACEMENT rr").statusmessage == "ALTER MATERIALIZED VIEW"
+        assert changes(c, 2) == [(-1, 1, 10), (1, 3, 30)]                     # the difference alone
+        db.execute("INSERT INTO later VALUES (1)")                            # the new query follows a younger view, and what reads it follows
+        assert changes(c, 1) == [(1, 1, 10)]
+        c.execute("COMMIT")
+    assert rows(db, "SELECT * FROM above") == [(3, 60)] and rows(db, "SELECT * FROM rv") == [(60,)]
+    assert rows(db, "SHOW MATERIALIZED VIEWS LIKE 'rr'") == []
+    text = rows(db, "SHOW CREATE MATERIALIZED VIEW rmv")[0][1]
+    assert "CREATE MATERIALIZED VIEW materialize.public.rmv" in text and "max(" in text and "REPLACEMENT" not in text
+    refused(db, "DROP TABLE later", "still depended upon by")
+    server.stop()
+    server.start()
+    with server.connect("materialize") as c:
+        assert rows(c, "SELECT * FROM above") == [(3, 60)]
+        c.execute("DELETE FROM later WHERE k = 3")
+        assert rows(c, "SELECT * FROM rmv ORDER BY k") == [(1, 10), (2, 20)] and rows(c, "SELECT * FROM above") == [(2, 30)]
+        c.execute("CREATE REPLACEMENT MATERIALIZED VIEW rr FOR rmv AS SELECT k, v / (k - 9) AS v FROM rp")
+        c.execute("INSERT INTO rp VALUES (9, 9)")
+        refused(c, "ALTER MATERIALIZED VIEW rmv APPLY REPLACEMENT rr", "division by zero")
+        assert rows(c, "SELECT * FROM rmv ORDER BY k") == [(1, 10), (2, 20)]  # nothing has changed
+        c.execute("DELETE FROM rp WHERE k = 9")
+        c.execute("ALTER MATERIALIZED VIEW rmv APPLY REPLACEMENT rr")
+        assert rows(c, "SELECT * FROM rmv ORDER BY k") == [(1, -1), (2, -2), (3, -5)]
+        c.execute("DROP TABLE later CASCADE")
+        c.execute("DROP TABLE rp CASCADE")
