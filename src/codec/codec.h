@@ -72,6 +72,17 @@ Json *json_array(Arena *a);
 Json *json_object(Arena *a);
 void json_push(Arena *a, Json *array, Json *v);
 void json_set(Arena *a, Json *object, const char *key, Json *v);      /* replaces */
+/* nested_text.c: PostgreSQL's texts of values that have parts.  Each gives the parts as they are written, a part with parts of its own as its text, NULL as JSON's null.
+ * false: malformed. */
+bool array_items(Arena *a, Str text, Json **ret);                         /* {a,"b c",NULL,{d}}: strings and nulls */
+bool record_fields(Arena *a, Str text, Json **ret);                       /* (a,"b ""c""",): nothing is NULL, "" the empty text */
+bool map_items(Arena *a, Str text, Json **keys, Json **values);           /* {a=>1,"b"=>NULL}: keys are strings */
+typedef struct RangeText { bool empty, lower_inclusive, upper_inclusive; StrVec lower, upper; } RangeText;      /* a bound that is not there: no element */
+bool range_parts(Arena *a, Str text, RangeText *ret);                     /* [1,"2 3"), empty */
+/* A part's text as it stands in each of them; in an array and a map NULL as a word is quoted too. */
+typedef enum { NESTED_ARRAY, NESTED_RECORD, NESTED_MAP, NESTED_RANGE } NestedText;
+void nested_quote(StrBuf *b, NestedText in, Str part);
+
 void json_set_s(Arena *a, Json *object, Str key, Json *v);
 bool json_del(Json *object, Str key);
 

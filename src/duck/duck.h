@@ -17,6 +17,21 @@ typedef enum {
     DT_UINT64, DT_UINT128, DT_FLOAT, DT_DOUBLE, DT_DECIMAL, DT_STRING, DT_BINARY, DT_DATE, DT_TIME, DT_TIMESTAMP,
     DT_TIMESTAMPTZ, DT_TIMESTAMP_NS, DT_TIMETZ, DT_INTERVAL, DT_UUID, DT_JSON, DT_LIST, DT_STRUCT, DT_MAP, DT_ENUM, DT_OTHER
 } DataTypeKind;
+/* What the engine's type does not say of PostgreSQL's and Materialize's types.  Marks change no value: data_type_equal does not see them, and a type that
+ * the engine gives back has none.  So whoever shows a value takes the type that was declared, beside the value's own. */
+typedef enum {
+    MARK_NONE,
+    MARK_LIST,                                    /* DT_LIST: `T list`, not `T[]` */
+    MARK_MAP,                                     /* DT_MAP: map[text=>T], shown as {a=>1}; not marked: JSON */
+    MARK_NUMERIC,                                 /* DT_DECIMAL: numeric without modifiers, 38 digits of which 10 are behind the point */
+    MARK_MZ_TIMESTAMP,                            /* DT_UINT64: milliseconds */
+    MARK_BPCHAR,                                  /* DT_STRING: char(n), kept without the blanks at its end */
+    MARK_REG,                                     /* DT_UINT32: regtype, regclass, regproc; `length` is the type's number in pg_type */
+    MARK_NAMED                                    /* DT_OTHER: a type by a name that only the resolver knows; `made` has it */
+} TypeMark;
+/* A type that CREATE TYPE made, or the name of one that has not been looked up (oid 0). */
+typedef struct MadeType { Str name; uint32_t oid; StrVec parts; int position; } MadeType;
+enum { MADE_ARRAY_OFFSET = 1600000 };              /* the number of its array in pg_type, behind its own */
 typedef struct DataType DataType;
 struct DataType {
     DataTypeKind kind;
@@ -25,7 +40,24 @@ struct DataType {
     size_t nchildren;                             /* LIST: 1; MAP: key, value; STRUCT: its fields */
     DataType *children;
     Str *names;                                   /* STRUCT */
+    TypeMark mark;
+    const MadeType *made;                         /* NULL: no name of its own */
 };
+
+/* Ranges.  A range is a STRUCT of five fields in the order in which PostgreSQL compares ranges, so that the engine's own equality, order and hash of structs
+ * are those of ranges and nothing (GROUP BY, joins, DISTINCT, the live side's deltas, min and max) has to know that there are ranges:
+ *   1 <the range's type>  TINYINT   0 empty (sorts first), 1 no lower bound, 2 a lower bound
+ *   2 lo  the lower bound, NULL when there is none   3 lx  BOOLEAN, the lower bound is exclusive
+ *   4 hi  the upper bound, NULL (sorts last) when there is none   5 hi_in  BOOLEAN, the upper bound is inclusive
+ * Every maker of one makes it canonical: empty is (0, NULL, false, NULL, false); whole numbers and dates are [lo, hi); a bound that is not there is exclusive.
+ * The name of the first field is the type's and tells it: it comes back from the engine, from files and from documents, without any mark. */
+typedef enum { RANGE_NONE, RANGE_INT4, RANGE_INT8, RANGE_NUM, RANGE_DATE, RANGE_TS, RANGE_TSTZ, RANGE_KINDS } RangeKind;
+enum { RANGE_STATE, RANGE_LO, RANGE_LO_EXCLUSIVE, RANGE_HI, RANGE_HI_INCLUSIVE, RANGE_FIELDS };
+enum { RANGE_IS_EMPTY, RANGE_NO_LOWER, RANGE_HAS_LOWER };
+RangeKind data_type_range(const DataType *t);     /* RANGE_NONE: it is none */
+const DataType *data_type_of_range(RangeKind k);
+const char *range_name(RangeKind k);              /* "int4range" */
+
 /* The engine's own spelling: DECIMAL(10,2), STRUCT("a" INTEGER), INTEGER[], MAP(VARCHAR, BIGINT). */
 Str data_type_sql(Arena *a, const DataType *t);
 bool data_type_equal(const DataType *x, const DataType *y);

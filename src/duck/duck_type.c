@@ -22,6 +22,9 @@ static void spell(StrBuf *b, const DataType *t)
     case DT_DECIMAL:
         sb_fmt(b, "DECIMAL(%d,%d)", t->precision, t->scale);
         return;
+    case DT_OTHER:                                                /* a name that nobody has looked up must not become a text */
+        sb_addc(b, t->mark == MARK_NAMED ? "\"a type without a meaning\"" : simple[t->kind]);
+        return;
     case DT_LIST:
         spell(b, &t->children[0]);
         sb_addc(b, "[]");
@@ -226,10 +229,23 @@ duckdb_logical_type duck_logical_type(const DataType *t)
 
 void duck_logical_type_done(duckdb_logical_type *t) { duckdb_destroy_logical_type(t); }
 
+static const MadeType *made_copy(Arena *a, const MadeType *m)
+{
+    MadeType *r = m ? arena_new(a, MadeType) : NULL;
+
+    if (!m)
+        return NULL;
+    *r = (MadeType){ .name = str_dup(a, m->name), .oid = m->oid, .position = m->position };
+    for vec_each(const Str, s, &m->parts)
+        vec_push(a, &r->parts, str_dup(a, *s));
+    return r;
+}
+
 DataType data_type_copy(Arena *a, const DataType *t)
 {
     DataType r = *t;
 
+    r.made = made_copy(a, t->made);
     if (!t->nchildren)
         return r;
     r.children = arena_array(a, DataType, t->nchildren);

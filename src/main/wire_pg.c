@@ -88,51 +88,7 @@ static Status cursor_next(PgCursor *c, Arena *a, Value *cells, int *has, Error *
 static Str cursor_tag(PgCursor *c, Arena *a, int64_t n) { return rows_tag(c->impl, a, n); }
 static void cursor_close(PgCursor *c) { rows_close(c->impl); }
 
-/* A list as the engine reads it: ["a", NULL, ["b"]]. */
-static Status list_text(Arena *a, StrBuf *b, const Value *v, Error *err)
-{
-    Str s;
-
-    if (v->kind == DT_NULL) {
-        sb_addc(b, "NULL");
-        return OK;
-    }
-    if (v->kind == DT_LIST) {
-        sb_byte(b, '[');
-        for (size_t i = 0; i < v->items.n; i++) {
-            sb_addc(b, i ? ", " : "");
-            TRY(list_text(a, b, &v->items.p[i], err));
-        }
-        sb_byte(b, ']');
-        return OK;
-    }
-    TRY(pg_value_text(a, v, &s, err));
-    sb_byte(b, '"');
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] == '"' || s.p[i] == '\\')
-            sb_byte(b, '\\');
-        sb_byte(b, s.p[i]);
-    }
-    sb_byte(b, '"');
-    return OK;
-}
-
-static Status cursor_copy_row(PgCursor *c, Arena *a, const Str *fields, const int *nulls, size_t n, Error *err)
-{
-    Str *ours = arena_array(a, Str, n + 1);
-
-    for (size_t i = 0; i < n; i++) {
-        StrBuf b = sb_new(a);
-        Value v;
-        ours[i] = fields[i];
-        if (nulls[i] || i >= c->columns.n || c->columns.p[i].type.kind != DT_LIST)
-            continue;
-        TRY_CTX(pg_value_parse(a, &c->columns.p[i].type, 0, 0, fields[i], &v, err), err, "column \"" STR_FMT "\"", STR_ARG(c->columns.p[i].name));
-        TRY(list_text(a, &b, &v, err));
-        ours[i] = sb_str(&b);
-    }
-    return rows_copy_row(c->impl, ours, nulls, n, err);
-}
+static Status cursor_copy_row(PgCursor *c, Arena *a UNUSED, const Str *fields, const int *nulls, size_t n, Error *err) { return rows_copy_row(c->impl, fields, nulls, n, err); }
 
 static Status cursor_copy_done(PgCursor *c, Arena *a UNUSED, int64_t *n, Error *err) { return rows_copy_done(c->impl, n, err); }
 

@@ -111,7 +111,7 @@ Status rows_copy_row(Rows *rows, const Str *fields, const int *nulls, size_t n, 
     return OK;
 }
 
-/* A field of the text format as the value of its column: cast as a statement casts a text; arrays come in the engine's form from the door. */
+/* A field of the text format as the value of its column: cast as a statement casts a text. */
 static Status copy_value(Arena *a, size_t field, const BoundColumn *c, Str *ret, Error *err)
 {
     Printer plain = { 0 };
@@ -141,7 +141,7 @@ static Status copy_select(struct CopyIn *in, Str *ret, Error *err)
             if (in->columns[k] == (ptrdiff_t)i)
                 from = (ptrdiff_t)k;
         Str value = dml_default_text(&in->dml, i);
-        if (from >= 0 && c->type.nchildren)
+        if (from >= 0 && c->type.kind == DT_MAP && c->type.mark != MARK_MAP)      /* shown as JSON: the engine's own form */
             value = str_fmt(a, "f%td", from);
         else if (from >= 0)
             TRY(copy_value(a, (size_t)from, c, &value, err));

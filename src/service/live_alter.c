@@ -111,6 +111,8 @@ static Status add_column(Run *r, Object *o, const ColumnDef *d, Error *err)
         return OK;
     if (d->not_null || d->default_)
         return live_refuse(FAIL(err, E_UNSUPPORTED, "ALTER TABLE ... ADD COLUMN with NOT NULL or DEFAULT not yet supported"), "0A000", err);
+    for (size_t i = 0; i < r->live_types.n; i++)
+        live_use(r->a, o, r->live_types.p[i]);
     vec_push(r->a, &o->columns, c);
     o->create_sql = (Str){0};                             /* made from the columns */
     sinks_hold(r->svc, o->id);

@@ -102,7 +102,7 @@ static Status check_lengths(Dml *d, const LiveWrite *w, Error *err)
             continue;
         TRY(duck_scalar_i64(d->r->c, str_fmt(d->r->a, "SELECT count(*) FROM " STR_FMT " WHERE length(" STR_FMT ") > %d", STR_ARG(w->stage), STR_ARG(sql_ident_str(d->r->a, c->engine)), c->type.length), &n, &has, err));
         if (n) {
-            RAISE(err, E_INVALID, "value too long for type character varying(%d)", c->type.length);
+            RAISE(err, E_INVALID, "value too long for type " STR_FMT, STR_ARG(sql_type_name(d->r->a, DIALECT_POSTGRES, &c->type)));
             memcpy(err->sqlstate, "22001", 6);
             return E_INVALID;
         }

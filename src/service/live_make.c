@@ -111,6 +111,8 @@ Object live_object(Run *r, ObjKind kind, const LiveName *n)
         o.owner = S(REALM_SYSTEM_ROLE);
     for (size_t i = 0; i < r->live_used.n; i++)
         live_use(r->a, &o, r->live_used.p[i]);
+    for (size_t i = 0; i < r->live_types.n; i++)
+        live_use(r->a, &o, r->live_types.p[i]);
     default_grants(r, &o);
     return o;
 }

@@ -350,7 +350,7 @@ static Status bind_names(Run *r, Str definition, Error *err)
     Binder b;
     Query *q;
 
-    r->live_used.n = r->live_refs.n = 0;
+    r->live_used.n = r->live_refs.n = r->live_types.n = 0;
     TRY(sql_parse_query(r->a, DIALECT_POSTGRES, definition, &q, err));
     run_binder(r, &b);
     b.text = definition;
@@ -362,6 +362,8 @@ Status live_settle_names(Run *r, Str definition, Str *whole, Object *uses, Error
     TRY(bind_names(r, definition, err));
     for (size_t i = 0; uses && i < r->live_used.n; i++)
         live_use(r->a, uses, r->live_used.p[i]);
+    for (size_t i = 0; uses && i < r->live_types.n; i++)
+        live_use(r->a, uses, r->live_types.p[i]);
     return replace_names(r, definition, NULL, whole, err);
 }
 

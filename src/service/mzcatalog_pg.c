@@ -160,6 +160,26 @@ static void user_name(Run *r, MzWorld *w, PgCatObjects *ret)
             }
 }
 
+enum { MADE_RELATION_OFFSET = 1800000 };                      /* of the fields of a record type, behind the type's own number */
+
+/* A type, its array, and for a record the relation of its fields. */
+static void add_type(Run *r, const Object *o, PgCatObjects *ret)
+{
+    Str owner = realm_role_name(r->svc->realm, r->a, o->owner);
+    char kind = str_eq(o->type, S("list")) ? 'l' : str_eq(o->type, S("map")) ? 'm' : 'c';
+    PgCatMade m = { .name = o->name, .namespace = o->schema, .owner = owner, .oid = mz_object_oid(o->id), .kind = kind, .array = mz_object_oid(o->id) + MADE_ARRAY_OFFSET };
+    PgCatMade array = { .name = str_fmt(r->a, "_" STR_FMT, STR_ARG(o->name)), .namespace = o->schema, .owner = owner, .oid = m.array, .element = m.oid, .kind = 'b' };
+
+    if (kind == 'c') {
+        PgCatRelation rel = { .namespace = o->schema, .name = o->name, .kind = 'c', .oid = m.oid + MADE_RELATION_OFFSET, .index_of = m.oid, .owner = owner };
+        m.relation = rel.oid;
+        add_columns(r, o, &rel);
+        vec_push(r->a, &ret->relations, rel);
+    }
+    vec_push(r->a, &ret->made, m);
+    vec_push(r->a, &ret->made, array);
+}
+
 void pgcat_live(Run *r, PgCatObjects *ret)
 {
     MzWorld *w = mz_world(r);
@@ -181,6 +201,8 @@ void pgcat_live(Run *r, PgCatObjects *ret)
             add_relation(r, o, ret);
         else if (o->kind == OBJ_INDEX)
             add_index(&f, o, ret);
+        else if (o->kind == OBJ_TYPE)
+            add_type(r, o, ret);
     }
     for (size_t i = 0; i < mz_nrelations(); i++)
         add_system(r, i, ret);

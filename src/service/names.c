@@ -291,7 +291,7 @@ static void live_binder(Run *r, Binder *b)
 
 void run_binder(Run *r, Binder *b)
 {
-    *b = (Binder){ .dialect = r->dialect, .text = r->text, .ctx = r, .resolve = resolve, .resolve_file = files_resolve, .probe = r->c, .params = r->params, .nparams = r->nparams,
+    *b = (Binder){ .dialect = r->dialect, .text = r->text, .ctx = r, .resolve = resolve, .resolve_file = files_resolve, .resolve_type = live_resolve_type, .probe = r->c, .params = r->params, .nparams = r->nparams,
                    .now_has = 1, .now_us = r->now_us, .current_user = r->ss->principal.arn, .current_catalog = current_catalog(r),
                    .current_namespace = r->ss->namespace, .case_sensitive = setting_on(r->ss, S("spark.sql.caseSensitive")) };
     if (live_speaks(r))

@@ -6,6 +6,9 @@
 
 enum { TYPE_DEPTH = 100 };
 
+static const char *const marks[] = { [MARK_NONE] = NULL, [MARK_LIST] = "list", [MARK_MAP] = "map", [MARK_NUMERIC] = "numeric", [MARK_MZ_TIMESTAMP] = "mz-timestamp", [MARK_BPCHAR] = "bpchar",
+                                     [MARK_REG] = "reg", [MARK_NAMED] = NULL };
+
 static const char *const words[] = {
     [DT_INVALID] = NULL, [DT_NULL] = "null", [DT_BOOL] = "bool", [DT_INT8] = "int8", [DT_INT16] = "int16", [DT_INT32] = "int32", [DT_INT64] = "int64", [DT_INT128] = "int128", [DT_UINT8] = "uint8",
     [DT_UINT16] = "uint16", [DT_UINT32] = "uint32", [DT_UINT64] = "uint64", [DT_UINT128] = "uint128", [DT_FLOAT] = "float", [DT_DOUBLE] = "double", [DT_DECIMAL] = "decimal", [DT_STRING] = "string",
@@ -24,6 +27,12 @@ Json *object_type_json(Arena *a, const DataType *t)
     }
     if (t->length)
         json_set(a, j, "length", json_int(a, t->length));
+    if (marks[t->mark])
+        json_set(a, j, "mark", json_str(a, str_c(marks[t->mark])));
+    if (t->made) {
+        json_set(a, j, "made", json_str(a, t->made->name));
+        json_set(a, j, "made-oid", json_int(a, t->made->oid));
+    }
     for (size_t i = 0; i < t->nchildren; i++) {
         json_push(a, of, object_type_json(a, &t->children[i]));
         if (t->kind == DT_STRUCT)
@@ -44,12 +53,30 @@ static DataTypeKind kind_of(Str word)
     return DT_INVALID;
 }
 
+static TypeMark mark_of(Str word)
+{
+    for (size_t i = 1; i < COUNT_OF(marks); i++)
+        if (marks[i] && str_eq(word, str_c(marks[i])))
+            return (TypeMark)i;
+    return MARK_NONE;
+}
+
+static const MadeType *made_of(Arena *a, const Json *j)
+{
+    Str name = json_get_str(j, "made", (Str){0});
+    MadeType *m = name.n ? arena_new(a, MadeType) : NULL;
+
+    if (m)
+        *m = (MadeType){ .name = str_dup(a, name), .oid = (uint32_t)json_get_int(j, "made-oid", 0) };
+    return m;
+}
+
 static Status children(Arena *a, const Json *j, int depth, DataType *ret, Error *err);
 
 static Status type_of(Arena *a, const Json *j, int depth, DataType *ret, Error *err)
 {
     *ret = (DataType){ .kind = kind_of(json_get_str(j, "kind", (Str){0})), .precision = (int)json_get_int(j, "precision", 0), .scale = (int)json_get_int(j, "scale", 0),
-                       .length = (int)json_get_int(j, "length", 0) };
+                       .length = (int)json_get_int(j, "length", 0), .mark = mark_of(json_get_str(j, "mark", (Str){0})), .made = made_of(a, j) };
     if (ret->kind == DT_INVALID || depth > TYPE_DEPTH)
         return FAIL(err, E_CORRUPT, "the type of a column is kept in words that nobody knows");
     return children(a, j, depth, ret, err);

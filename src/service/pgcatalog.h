@@ -12,9 +12,9 @@
 typedef struct PgCatColumn { Str name; DataType type; int not_null; Str comment, default_; } PgCatColumn;
 typedef struct PgCatRelation {
     Str namespace, name;
-    char kind;                          /* r table, v view, m materialized view, i index */
+    char kind;                          /* r table, v view, m materialized view, i index, c the fields of a type that was made */
     uint32_t oid;                       /* 0: a hash of the name */
-    uint32_t index_of;                  /* i: its relation; definition is the statement, columns are those of the relation that it has */
+    uint32_t index_of;                  /* c: the type; i: its relation, definition is the statement, columns are those of the relation that it has */
     VEC(int64_t) index_keys;            /* i: their numbers; 0: an expression */
     StrVec acl;
     Str owner, comment, definition;     /* definition: of views */
@@ -27,6 +27,8 @@ typedef struct PgCatNamed { Str name; uint32_t oid; Str owner; } PgCatNamed;
 typedef struct PgCatRole { Str name; uint32_t oid; int super, inherit, login; } PgCatRole;
 /* kind: 'r' relation, 's' schema, 'd' database, 'c' cluster, 'i' other items, 'y' the system; grantee 0: PUBLIC */
 typedef struct PgCatAcl { char kind; uint32_t object; Str name; uint32_t grantee; Str letters; } PgCatAcl;
+/* kind: c a record, l a list, m a map, b the array of one. relation: of its fields, 0: none */
+typedef struct PgCatMade { Str name, namespace, owner; uint32_t oid, relation, element, array; char kind; } PgCatMade;
 typedef struct PgCatMember { uint32_t role, member, grantor; } PgCatMember;
 
 typedef struct PgCatObjects PgCatObjects;
@@ -39,6 +41,7 @@ struct PgCatObjects {
     VEC(PgCatNamed) numbered_namespaces, numbered_databases;
     VEC(PgCatRole) numbered_roles;      /* with these, the user is one of them */
     VEC(PgCatMember) members;
+    VEC(PgCatMade) made;
     VEC(PgCatAcl) acls;
     Props settings;                     /* pg_settings and current_setting(); PostgreSQL's usual ones are added */
     int32_t backend_pid;

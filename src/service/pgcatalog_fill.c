@@ -56,6 +56,29 @@ static uint32_t name_oid(Fill *f, Map *m, Str kind, Str name, uint32_t fixed)
 
 /* ---- types of columns -------------------------------------------------------------------------------------------------------- */
 
+/* Types that are more than their kind; 0: it is none. The array of one is the next number, of one that was made a far one. A column of a made list or map has that type. */
+static uint32_t marked_oid(const DataType *t, const DataType *e, int ndims)
+{
+    static const uint32_t ranges[RANGE_KINDS] = { [RANGE_INT4] = 3904, [RANGE_INT8] = 3926, [RANGE_NUM] = 3906, [RANGE_DATE] = 3912, [RANGE_TS] = 3908, [RANGE_TSTZ] = 3910 };
+    uint32_t oid = ranges[data_type_range(e)];
+
+    if (t->made)
+        return t->made->oid;
+    if (e->made)
+        return ndims ? e->made->oid + MADE_ARRAY_OFFSET : e->made->oid;
+    if (e->mark == MARK_BPCHAR)
+        return ndims ? 1014 : 1042;
+    if (e->mark == MARK_MAP)
+        return ndims ? 0 : 16385;
+    if (e->mark == MARK_MZ_TIMESTAMP)
+        oid = 16552;
+    else if (e->kind == DT_UINT16)
+        oid = 16460;
+    else if (e->kind == DT_UINT32 && e->precision)
+        oid = 16462;
+    return oid && ndims ? oid + 1 : oid;
+}
+
 static uint32_t type_oid(const DataType *t, int *ndims)
 {
     static const struct { uint32_t oid, array; } oids[] = {
@@ -71,6 +94,8 @@ static uint32_t type_oid(const DataType *t, int *ndims)
 
     for (*ndims = 0; e->kind == DT_LIST; e = &e->children[0])
         ++*ndims;
+    if (marked_oid(t, e, *ndims))
+        return marked_oid(t, e, *ndims);
     bool bounded = e->kind == DT_STRING && e->length > 0;
     uint32_t oid = bounded ? 1043 : (size_t)e->kind < COUNT_OF(oids) && oids[e->kind].oid ? oids[e->kind].oid : 25;
     uint32_t array = bounded ? 1015 : oid == 25 ? 1009 : oids[e->kind].array;
@@ -81,7 +106,7 @@ static int32_t typmod_of(const DataType *t)
 {
     while (t->kind == DT_LIST)
         t = &t->children[0];
-    if (t->kind == DT_DECIMAL && t->precision > 0)
+    if (t->kind == DT_DECIMAL && t->precision > 0 && t->mark != MARK_NUMERIC)
         return (t->precision << 16 | t->scale) + 4;
     return t->kind == DT_STRING && t->length > 0 ? t->length + 4 : -1;
 }
@@ -288,7 +313,7 @@ static void append_index(Fill *f, DuckAppender *ap, const PgCatRelation *r)
     Value x = { .kind = DT_LIST, .type = &list, .items = { .p = arena_array(f->a, Value, r->index_keys.n + 1), .n = r->index_keys.n } };
 
     if (r->kind != 'i') {
-        duck_append_null(ap);
+        append_opt(ap, r->kind == 'c' ? SOME_I64(r->index_of) : (OptI64){ 0 });
         duck_append_null(ap);
         return;
     }
@@ -357,6 +382,25 @@ static Status fill_relations(Fill *f)
     return duck_append_done(ap, f->err);
 }
 
+static Status fill_made(Fill *f)
+{
+    DuckAppender *ap;
+
+    TRY(begin(f, PGT_MADE, &ap));
+    for vec_each(PgCatMade, m, &f->o->made) {
+        duck_append_i64(ap, m->oid);
+        duck_append_str(ap, m->name);
+        duck_append_i64(ap, oid_in(&f->namespaces, m->namespace, OID_PG_CATALOG));
+        duck_append_i64(ap, oid_in(&f->roles, m->owner, OID_ROOT_ROLE));
+        duck_append_str(ap, str_n(&m->kind, 1));
+        duck_append_i64(ap, m->relation);
+        duck_append_i64(ap, m->element);
+        duck_append_i64(ap, m->array);
+        duck_end_row(ap);
+    }
+    return duck_append_done(ap, f->err);
+}
+
 static Status fill_settings(Fill *f)
 {
     DuckAppender *ap;
@@ -398,6 +442,7 @@ Status pgcat_fill(DuckConn *c, const PgCatObjects *objects, Error *err)
     TRY(fill_namespaces(&f));
     TRY(fill_databases(&f));
     TRY(fill_relations(&f));
+    TRY(fill_made(&f));
     TRY(fill_settings(&f));
     return fill_session(&f);
 }

@@ -25,7 +25,7 @@ extern const char *const pgcat_static[];
 extern const char *const pgcat_macros[];
 
 /* The temporary tables that hold a connection's objects, as "name(columns)"; NULL at the end. */
-typedef enum { PGT_REL, PGT_COL, PGT_NS, PGT_ROLE, PGT_DB, PGT_SETTING, PGT_SESSION, PGT_MEMBER, PGT_REACH, PGT_ACL, PGT_COUNT } PgcatTemp;
+typedef enum { PGT_REL, PGT_COL, PGT_NS, PGT_ROLE, PGT_DB, PGT_SETTING, PGT_SESSION, PGT_MEMBER, PGT_REACH, PGT_MADE, PGT_ACL, PGT_COUNT } PgcatTemp;
 extern const PgcatTable pgcat_temps[PGT_COUNT];
 
 #endif

@@ -47,7 +47,7 @@ const char *const pgcat_macros[] = {
     MACRO("format_type(_t, _m)", "CASE WHEN _t IS NULL THEN NULL ELSE coalesce((SELECT firn_t.base_long || CASE WHEN coalesce(_m, -1) < 4 THEN '' "
           "WHEN firn_t.base = 1700 THEN '(' || ((_m - 4) >> 16) || ',' || ((_m - 4) & 65535) || ')' "
           "WHEN firn_t.base IN (1042, 1043) THEN '(' || (_m - 4) || ')' ELSE '' END || firn_t.suffix FROM firn_pg_type_name firn_t "
-          "WHERE firn_t.oid = _t), CASE WHEN _t = 0 THEN '-' ELSE '?\?\?' END) END"),
+          "WHERE firn_t.oid = _t), (SELECT CASE firn_d.kind WHEN 'b' THEN substr(firn_d.name, 2) || '[]' ELSE firn_d.name END FROM firn_pg_made firn_d WHERE firn_d.oid = _t), CASE WHEN _t = 0 THEN '-' ELSE '?\?\?' END) END"),
     MACRO("from_regclass(_x)", "coalesce((SELECT CASE WHEN firn_r.visible THEN '' ELSE firn_pg_quote_ident(firn_n.name) || '.' END || firn_pg_quote_ident(firn_r.name) "
           "FROM firn_pg_rel firn_r JOIN firn_pg_ns firn_n ON firn_n.oid = firn_r.ns WHERE firn_r.oid = _x), (SELECT firn_s.name FROM firn_pg_system firn_s "
           "WHERE firn_s.oid = _x), CASE WHEN _x = 0 THEN '-' ELSE CAST(_x AS VARCHAR) END)"),

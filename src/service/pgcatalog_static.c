@@ -55,6 +55,15 @@
     "(4089,'regnamespace',4,true,'b','N',false,0,4090,4084,4085,4087,4088,'i','p',0,'regnamespace'), " \
     "(4096,'regrole',4,true,'b','N',false,0,4097,4098,4092,4094,4095,'i','p',0,'regrole'), " \
     "(4191,'regcollation',4,true,'b','N',false,0,4192,4193,4194,4196,4197,'i','p',0,'regcollation'), " \
+    "(3904,'int4range',-1,false,'r','R',false,0,3905,3834,3835,3836,3837,'i','x',0,'int4range'), " \
+    "(3906,'numrange',-1,false,'r','R',false,0,3907,3834,3835,3836,3837,'i','x',0,'numrange'), " \
+    "(3908,'tsrange',-1,false,'r','R',false,0,3909,3834,3835,3836,3837,'d','x',0,'tsrange'), " \
+    "(3910,'tstzrange',-1,false,'r','R',false,0,3911,3834,3835,3836,3837,'d','x',0,'tstzrange'), " \
+    "(3912,'daterange',-1,false,'r','R',false,0,3913,3834,3835,3836,3837,'i','x',0,'daterange'), " \
+    "(3926,'int8range',-1,false,'r','R',false,0,3927,3834,3835,3836,3837,'d','x',0,'int8range'), " \
+    "(16384,'list',-1,false,'p','P',false,0,0,750,751,2400,2401,'i','x',0,'list'), " \
+    "(16385,'map',-1,false,'p','P',false,0,0,3806,3804,3805,3803,'i','x',0,'map'), " \
+    "(16552,'mz_timestamp',8,true,'b','N',false,0,16553,460,461,2408,2409,'d','p',0,'mz_timestamp'), " \
     "(16460,'uint2',2,true,'b','N',false,0,16461,38,39,2404,2405,'s','p',0,'uint2'), " \
     "(16462,'uint4',4,true,'b','N',false,0,16463,42,43,2406,2407,'i','p',0,'uint4'), " \
     "(16464,'uint8',8,true,'b','N',false,0,16465,460,461,2408,2409,'d','p',0,'uint8'), " \
@@ -97,7 +106,7 @@
     "(2492,'cash_recv',790), (2493,'cash_send',17), (2502,'anyarray_recv',2277), (2503,'anyarray_send',17), " \
     "(2952,'uuid_in',2950), (2953,'uuid_out',2275), (2961,'uuid_recv',2950), (2962,'uuid_send',17), (3120,'void_recv',2278), " \
     "(3121,'void_send',17), (3803,'jsonb_send',17), (3804,'jsonb_out',2275), (3805,'jsonb_recv',3802), " \
-    "(3806,'jsonb_in',3802), (3832,'anyrange_in',3831), (3833,'anyrange_out',2275), (4001,'jsonpath_in',4072), " \
+    "(3806,'jsonb_in',3802), (3832,'anyrange_in',3831), (3833,'anyrange_out',2275), (3834,'range_in',3831), (3835,'range_out',2275), (3836,'range_recv',3831), (3837,'range_send',17), (4001,'jsonpath_in',4072), " \
     "(4002,'jsonpath_recv',4072), (4003,'jsonpath_out',2275), (4004,'jsonpath_send',17), (4084,'regnamespacein',4089), " \
     "(4085,'regnamespaceout',2275), (4087,'regnamespacerecv',4089), (4088,'regnamespacesend',17), (4092,'regroleout',2275), " \
     "(4094,'regrolerecv',4096), (4095,'regrolesend',17), (4098,'regrolein',4096), (4193,'regcollationin',4191), " \

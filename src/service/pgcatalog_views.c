@@ -14,6 +14,7 @@ const PgcatTable pgcat_temps[PGT_COUNT] = {
     [PGT_SESSION] = { "", "firn_pg_session", "schema:s database:s user_:s pid:i started:t environment:s super:b" },
     [PGT_MEMBER] = { "", "firn_pg_member", "role:o member:o grantor:o" },
     [PGT_REACH] = { "", "firn_pg_reach", "role:o via:o" },                  /* what a role is a member of, itself and PUBLIC (0) too */
+    [PGT_MADE] = { "", "firn_pg_made", "oid:o name:s ns:o owner:o kind:s rel:o element:o arr:o" },      /* types that CREATE TYPE made, and their arrays */
     [PGT_ACL] = { "", "firn_pg_acl", "kind:s object:o name:s grantee:o letter:s" },
 };
 
@@ -31,7 +32,7 @@ const PgcatTable pgcat_temps[PGT_COUNT] = {
     "rolbypassrls", "r.super" __VA_ARGS__)
 
 const PgcatView pgcat_views[] = {
-    { "pg_class", "firn_pg_rel r", COLUMNS("oid", "r.oid", "relname", "r.name", "relnamespace", "r.ns", "reltype", "0", "reloftype", "0",
+    { "pg_class", "firn_pg_rel r", COLUMNS("oid", "r.oid", "relname", "r.name", "relnamespace", "r.ns", "reltype", "CASE r.kind WHEN 'c' THEN r.of ELSE 0 END", "reloftype", "0",
         "relowner", "r.owner", "relam", "CASE r.kind WHEN 'v' THEN 0 WHEN 'i' THEN 403 ELSE 2 END", "relfilenode", "0", "reltablespace", "0", "relpages", "0",
         "reltuples", "coalesce(r.rows, -1)", "relallvisible", "0", "reltoastrelid", "0", "relhasindex", "r.oid IN (SELECT x.of FROM firn_pg_rel x WHERE x.kind = 'i')", "relacl", "r.acl", "relisshared", "false",
         "relpersistence", "'p'", "relkind", "r.kind", "relnatts", "r.natts", "relchecks", "0", "relhasrules", "r.kind = 'v'", "relhastriggers",
@@ -54,11 +55,16 @@ const PgcatView pgcat_views[] = {
     { "pg_namespace", "firn_pg_ns n", COLUMNS("oid", "n.oid", "nspname", "n.name", "nspowner", "n.owner") },
     { "pg_description", "(SELECT oid, 0 AS sub, comment FROM firn_pg_rel UNION ALL SELECT rel, num, comment FROM firn_pg_col) d WHERE d.comment IS NOT NULL",
       COLUMNS("objoid", "d.oid", "classoid", "1259", "objsubid", "d.sub", "description", "d.comment") },
-    { "pg_type", "firn_pg_types t", COLUMNS("oid", "t.oid", "typname", "t.name", "typnamespace", "11", "typowner", "10", "typlen", "t.len", "typbyval",
+    { "pg_type", "(SELECT oid, name, 11 AS ns, 10 AS owner, len, byval, kind, category, preferred, 0 AS rel, element, arr, input, output, receive, send, align, storage, coll FROM firn_pg_types "
+        "UNION ALL SELECT oid, name, ns, owner, -1, false, kind, CASE kind WHEN 'c' THEN 'C' WHEN 'b' THEN 'A' ELSE 'U' END, false, rel, element, arr, CASE kind WHEN 'c' THEN 2290 ELSE 750 END, "
+        "CASE kind WHEN 'c' THEN 2291 ELSE 751 END, CASE kind WHEN 'c' THEN 2402 ELSE 2400 END, CASE kind WHEN 'c' THEN 2403 ELSE 2401 END, 'd', 'x', 0 FROM firn_pg_made) t",
+      COLUMNS("oid", "t.oid", "typname", "t.name", "typnamespace", "t.ns", "typowner", "t.owner", "typlen", "t.len", "typbyval",
         "t.byval", "typtype", "t.kind", "typcategory", "t.category", "typispreferred", "t.preferred", "typisdefined", "true", "typdelim", "','",
-        "typrelid", "0", "typsubscript", "0", "typelem", "t.element", "typarray", "t.arr", "typinput", "t.input", "typoutput", "t.output",
+        "typrelid", "t.rel", "typsubscript", "0", "typelem", "t.element", "typarray", "t.arr", "typinput", "t.input", "typoutput", "t.output",
         "typreceive", "t.receive", "typsend", "t.send", "typmodin", "0", "typmodout", "0", "typanalyze", "0", "typalign", "t.align", "typstorage",
         "t.storage", "typnotnull", "false", "typbasetype", "0", "typtypmod", "-1", "typndims", "0", "typcollation", "t.coll") },
+    { "pg_range", "(VALUES (3904, 23), (3906, 1700), (3908, 1114), (3910, 1184), (3912, 1082), (3926, 20)) r(oid, subtype)", COLUMNS("rngtypid", "r.oid", "rngsubtype", "r.subtype",
+        "rngmultitypid", "0", "rngcollation", "0", "rngsubopc", "0", "rngcanonical", "0", "rngsubdiff", "0") },
     { "pg_proc", "firn_pg_procs p", COLUMNS("oid", "p.oid", "proname", "p.name", "pronamespace", "11", "proowner", "10", "prolang", "12", "procost", "1",
         "prorows", "0", "provariadic", "0", "prosupport", "0", "prokind", "'f'", "prosecdef", "false", "proleakproof", "false", "proisstrict", "true",
         "proretset", "false", "provolatile", "'i'", "proparallel", "'s'", "pronargs", "1", "pronargdefaults", "0", "prorettype", "p.result",

@@ -212,6 +212,7 @@ static Status dispatch(Run *r, Rows *rows, Error *err)
     StmtHandler h = (size_t)r->st->kind < COUNT_OF(handlers) ? handlers[r->st->kind] : NULL;
     if (r->st->returning.n && r->st->kind != ST_INSERT)
         return FAIL(err, E_UNSUPPORTED, "RETURNING is not supported but by INSERT");
+    TRY(live_resolve_types(r, err));
     TRY(live_statement(r, rows, &live, err));
     if (live.done)
         return OK;

@@ -56,6 +56,7 @@ typedef struct Run {
     int catalogs_filled, view_depth;
     struct MzWorld *mz;               /* mz_catalog: read for this statement; NULL: not yet */
     struct { int64_t *p; size_t n, cap; } live_used;       /* objects of the live side that the statement names */
+    struct { int64_t *p; size_t n, cap; } live_types;      /* types that it names */
     struct { LiveRef *p; size_t n, cap; } live_refs;
     Str live_as;                      /* whose rights count: the role that owns the view whose definition is bound; empty: the session's */
     OptI64 live_as_of;                /* relations of the live side are read as of this time */
@@ -175,5 +176,9 @@ void rows_command(Rows *rows, const char *tag);           /* a statement without
 void session_note(Session *ss, const char *severity, const char *sqlstate, const char *fmt, ...) PRINTF_LIKE(4, 5);
 Str setting_get(const Session *ss, Str key, Str fallback);
 bool setting_on(const Session *ss, Str key);
+
+/* live_type.c: types that CREATE TYPE made, for the binder; and those of the statement's own columns and options. */
+NODISCARD Status live_resolve_type(void *run, Arena *a, const MadeType *name, DataType *ret, Error *err);
+NODISCARD Status live_resolve_types(Run *r, Error *err);
 
 #endif

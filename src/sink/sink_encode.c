@@ -95,9 +95,13 @@ static Str range(Arena *a, const SinkSpec *s, const Encoding *e, Str x)
     StrBuf b = sb_new(a);
     Str parts[5];
 
-    if (e->from.kind == DT_STRUCT) {
-        for (size_t i = 0; i < COUNT_OF(parts); i++)
-            parts[i] = field_of(a, x, e->from.names[i]);
+    if (e->from.kind == DT_STRUCT) {                  /* as duck/duck.h describes it */
+        parts[0] = field_of(a, x, e->from.names[RANGE_LO]);
+        parts[1] = field_of(a, x, e->from.names[RANGE_HI]);
+        parts[4] = str_fmt(a, "(" STR_FMT " = %d)", STR_ARG(field_of(a, x, e->from.names[RANGE_STATE])), RANGE_IS_EMPTY);
+        parts[2] = str_fmt(a, "(" STR_FMT " = %d AND NOT " STR_FMT ")", STR_ARG(field_of(a, x, e->from.names[RANGE_STATE])), RANGE_HAS_LOWER,
+                           STR_ARG(field_of(a, x, e->from.names[RANGE_LO_EXCLUSIVE])));
+        parts[3] = field_of(a, x, e->from.names[RANGE_HI_INCLUSIVE]);
     } else {
         parts[0] = bound_of(a, e, x, 0);
         parts[1] = bound_of(a, e, x, 1);

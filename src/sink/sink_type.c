@@ -192,10 +192,10 @@ static Encoding *range(Arena *a, const SinkSpec *s, const RangeRow *row, const D
     Encoding *e = encoding_new(a, CONV_RANGE, ICE_STRUCT, t);
     DataType bound = { .kind = row->kind, .precision = NUMERIC_PRECISION, .scale = NUMERIC_SCALE };
 
-    if (t->kind != DT_STRING && (t->kind != DT_STRUCT || t->nchildren != 5))
+    if (t->kind != DT_STRING && !data_type_range(t))
         return NULL;
-    if (t->kind == DT_STRUCT)
-        bound = t->children[0];
+    if (data_type_range(t))
+        bound = t->children[RANGE_LO];
     for (size_t i = 0; i < 2; i++) {
         add_field(a, e, i ? S("upper") : S("lower"), 0, next_id);
         Encoding *part = add_part(a, e, s, str_c(row->bound), &bound, next_id);
@@ -235,7 +235,7 @@ static Encoding *by_engine(Arena *a, const SinkSpec *s, const DataType *t, int32
     case DT_JSON: return encoding_new(a, CONV_JSON, ICE_STRING, t);
     case DT_LIST: return t->nchildren == 1 ? list(a, s, (Str){0}, t, next_id) : NULL;
     case DT_MAP: return t->nchildren == 2 && t->children[0].kind == DT_STRING ? map(a, s, (Str){0}, t, next_id) : NULL;
-    case DT_STRUCT: return record(a, s, t, next_id);
+    case DT_STRUCT: return data_type_range(t) ? range(a, s, range_row(str_c(range_name(data_type_range(t)))), t, next_id) : record(a, s, t, next_id);
     default: return NULL;
     }
 }

@@ -14,6 +14,10 @@ static DataType any_numeric(const Expr *x)
 
 static bool may_cast(Bind *b, const DataType *from, const DataType *to)
 {
+    if (!ty_unknown(from) && !ty_is_text(from) && !ty_is_text(to) && ty_range_clash(from, to))
+        return false;
+    if (!b->spark && !b->trino && from->kind == DT_STRUCT && to->kind == DT_STRUCT)
+        return from->nchildren == to->nchildren;
     if (!b->spark && !b->trino && (from->kind == DT_JSON || to->kind == DT_JSON))
         return bind_jsonb_may_cast(from, to);
     if (ty_unknown(from) || from->kind == to->kind || ty_is_text(from) || ty_is_text(to) || from->kind == DT_JSON || to->kind == DT_JSON)
@@ -87,10 +91,47 @@ static bool from_reg(const Expr *x, Str *ret)
     return true;
 }
 
+static Status no_such_type(const MadeType *m, Error *err)
+{
+    RAISE(err, E_INVALID, "type \"" STR_FMT "\" does not exist", STR_ARG(m->name));
+    memcpy(err->sqlstate, "42704", 6);
+    err->position = m->position;
+    return E_INVALID;
+}
+
+Status sql_resolve_type(Arena *a, const Binder *b, DataType *t, Error *err)
+{
+    if (t->mark == MARK_NAMED) {
+        const MadeType *m = t->made;
+        Status s = b->resolve_type ? b->resolve_type(b->ctx, a, m, t, err) : E_NOT_FOUND;
+        return s == E_NOT_FOUND ? no_such_type(m, err) : s;
+    }
+    for (size_t i = 0; i < t->nchildren; i++)
+        TRY(sql_resolve_type(a, b, &t->children[i], err));
+    return OK;
+}
+
+/* A cast that is written cuts: varchar(n) and char(n); char(n) has no blanks at its end. */
+static Expr *cut_text(Bind *b, Expr *x, const DataType *to)
+{
+    if (!ty_is_text(&x->type) && x->kind != EX_FUNCTION && (to->length > 0 || to->mark == MARK_BPCHAR)) {
+        Expr *c = bx_new(b->a, EX_CAST, x->position);
+        c->type = ty(DT_STRING);
+        c->nullable = x->nullable;
+        vec_push(b->a, &c->args, x);
+        x = c;
+    }
+    if (to->length > 0)
+        x = bx_call(b->a, "cut", str_fmt(b->a, "left($1, %d)", to->length).p, ty(DT_STRING), x, NULL);
+    return to->mark == MARK_BPCHAR ? bx_call(b->a, "bpchar", "rtrim($1, ' ')", ty(DT_STRING), x, NULL) : x;
+}
+
 Status bind_cast(Bind *b, Expr **pe)
 {
     Expr *e = *pe, *x = e->args.p[0];
     Str reg;
+
+    TRY(sql_resolve_type(b->a, b->b, &e->type, b->err));
 
     e->nullable = x->nullable || e->try_cast;
     if (b->trino)
@@ -127,6 +168,8 @@ Status bind_cast(Bind *b, Expr **pe)
     x = e->args.p[0] = bind_cast_source(b, x, &e->type);
     if (b->spark && ty_is_integer(&e->type) && (ty_is_real(&x->type) || (x->type.kind == DT_DECIMAL && x->type.scale)))
         e->args.p[0] = bx_call(b->a, "trunc", "trunc", x->type, x, NULL);
+    if (!b->spark && e->type.kind == DT_STRING)
+        e->args.p[0] = cut_text(b, e->args.p[0], &e->type);
     return OK;
 }
 
@@ -147,7 +190,7 @@ static bool may_assign(Dialect d, const DataType *from, const DataType *to)
         return true;
     if (from->kind == DT_JSON || to->kind == DT_JSON)
         return ty_is_text(from) || ty_is_text(to);
-    if (from->kind != to->kind || from->nchildren != to->nchildren)
+    if (from->kind != to->kind || from->nchildren != to->nchildren || ty_range_clash(from, to))
         return false;
     for (size_t i = 0; i < from->nchildren; i++)
         if (!may_assign(d, &from->children[i], &to->children[i]))
@@ -185,6 +228,11 @@ Status sql_assign_cast(Arena *a, Dialect d, Expr **e, const DataType *to, Str co
 
     if (b.trino)
         return assign_trino(&b, e, to, column);
+    if (!b.spark && to->mark == MARK_BPCHAR && may_assign(d, &(*e)->type, to)) {
+        bind_to(&b, e, ty(DT_STRING));
+        *e = bx_call(a, "bpchar", "rtrim($1, ' ')", *to, *e, NULL);
+        return OK;
+    }
     if ((*e)->kind == EX_LITERAL && !b.spark && ty_is_text(&(*e)->type)) {
         bind_to(&b, e, *to);
         return OK;

@@ -216,8 +216,11 @@ static Status bind_array(Bind *b, Expr *e)
 {
     DataType t = ty(DT_NULL);
 
+    TypeMark mark = e->type.mark;                        /* LIST[…] */
+
     TRY(unify_args(b, e, 0, 1, NULL, &t));
     e->type = ty_list(b->a, t);
+    e->type.mark = mark;
     e->nullable = 0;
     return OK;
 }
@@ -329,6 +332,7 @@ Status bind_expr(Bind *b, Level *l, Expr **pe)
         if (e->query->columns.n != 1)
             return fail_arity(b, e, 1, e->query->columns.n);
         list = ty_list(b->a, e->query->columns.p[0].type);
+        list.mark = e->type.mark;
         e->type = list;
         return OK;
     case EX_FIELD: case EX_INDEX: case EX_STRUCT: return bind_nested(b, l, pe);

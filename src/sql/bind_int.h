@@ -124,6 +124,19 @@ bool ty_common(Bind *b, const DataType *x, const DataType *y, DataType *ret);
 /* Wrap *e in a cast to t, unless it has it; literals and parameters take the type directly. */
 void bind_to(Bind *b, Expr **e, DataType t);
 Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to);
+/* bind_nested.c: a text as a value with parts, one as a text; records (and lists and maps of them) as others, field by field by place: what bind_by_place says needs it. */
+Expr *bind_nested_in(Bind *b, Expr *x, const DataType *to);
+Expr *bind_nested_out(Bind *b, Expr *x);
+Expr *bind_nested_as(Bind *b, Expr *x, const DataType *to);
+bool bind_by_place(const DataType *from, const DataType *to);
+/* func_list.c: || of lists, -> ? ?& ?| @> <@ of maps. */
+bool bind_is_collection_op(const Expr *e);
+NODISCARD Status bind_collection_op(Bind *b, Expr **pe);
+/* bind_range.c */
+bool ty_is_range(const DataType *t);
+bool ty_range_clash(const DataType *x, const DataType *y);              /* one is a range and the other is none of its kind */
+bool bind_is_range_op(const Expr *e);
+NODISCARD Status bind_range_op(Bind *b, Expr **pe);
 /* The same as a checked implicit cast: E_INVALID when Spark's ANSI rules forbid it. */
 NODISCARD Status bind_coerce(Bind *b, Expr **e, DataType t, const char *what);
 /* All of them to their common type. */

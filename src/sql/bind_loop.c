@@ -12,6 +12,7 @@ static Status declare(Bind *b, Cte *c, const DataTypes *types)
         for (size_t k = 0; k < i; k++)
             if (bind_name_eq(b, c->columns.p[i], c->columns.p[k]))
                 return BIND_FAIL(b, c->position, "42701", "column \"" STR_FMT "\" specified more than once", STR_ARG(c->columns.p[i]));
+        TRY(sql_resolve_type(b->a, b->b, &types->p[i], b->err));
         vec_push(b->a, scope->columns, ((BoundColumn){ .name = c->columns.p[i], .type = types->p[i], .nullable = 1 }));
     }
     bind_engine_names(b, scope->columns);

@@ -99,6 +99,7 @@ static Status bind_numeric(Bind *b, Expr *e)
     } else if ((*l)->type.kind == DT_DECIMAL || (*r)->type.kind == DT_DECIMAL) {
         to_decimal(b, l);
         to_decimal(b, r);
+        TypeMark mark = (*l)->type.mark == MARK_NUMERIC || (*r)->type.mark == MARK_NUMERIC ? MARK_NUMERIC : MARK_NONE;
         finish(e, decimal_result(b, e->op, (*l)->type, (*r)->type));
     } else if (e->op == OP_DIV && b->spark) {
         bind_to(b, l, ty(DT_DOUBLE));
@@ -230,6 +231,13 @@ static Status bind_arithmetic(Bind *b, Expr **pe)
 /* ---- comparison, logic, text ------------------------------------------------------------------------------------------------ */
 
 static Status bind_comparison(Bind *b, Expr *e)
+/* char(n) is compared without the blanks at its end: it is kept so, what is beside it is not. */
+static void without_blanks(Bind *b, Expr **x, Expr **beside)
+{
+    if ((*beside)->type.mark == MARK_BPCHAR && (*x)->type.mark != MARK_BPCHAR && ty_is_text(&(*x)->type))
+        *x = bx_call(b->a, "bpchar", "rtrim($1, ' ')", ty(DT_STRING), *x, NULL);
+}
+
 {
     DataType t;
     Expr **sides[] = { &e->args.p[0], &e->args.p[1] };
@@ -237,10 +245,12 @@ static Status bind_comparison(Bind *b, Expr *e)
     bind_now_compared(b, sides, 2);
     if (!ty_common(b, &e->args.p[0]->type, &e->args.p[1]->type, &t))
         return fail_types(b, e, op_name(e->op));
-    if (t.kind == DT_MAP)
+    if (t.kind == DT_MAP && t.mark != MARK_MAP)
         return fail_types(b, e, op_name(e->op));
     Expr **both[] = { &e->args.p[0], &e->args.p[1] };
     TRY(bind_unify_compared(b, both, 2, e->position, &t));
+    without_blanks(b, both[0], both[1]);
+    without_blanks(b, both[1], both[0]);
     finish(e, ty(DT_BOOL));
     if (e->op == OP_NULLSAFE_EQ)
         e->nullable = 0;
@@ -319,20 +329,8 @@ static Status bind_bits(Bind *b, Expr **pe)
     return OK;
 }
 
-/* map -> key: its value, NULL when there is none. */
-static Status bind_map_get(Bind *b, Expr *e)
-{
-    DataType key = e->args.p[0]->type.children[0], value = e->args.p[0]->type.children[1];
-
-    bind_to(b, &e->args.p[1], key);
-    *e = *bx_call(b->a, "map_get", "map_extract_value($1, $2)", value, e->args.p[0], e->args.p[1]);
-    return OK;
-}
-
 static Status bind_json(Bind *b, Expr *e)
 {
-    if (e->op == OP_JSON_GET && e->args.p[0]->type.kind == DT_MAP)
-        return bind_map_get(b, e);
     bind_to(b, &e->args.p[0], ty(DT_JSON));
     if (!ty_is_integer(&e->args.p[1]->type))
         bind_to(b, &e->args.p[1], ty(DT_STRING));
@@ -360,6 +358,10 @@ Status bind_binary(Bind *b, Expr **pe)
     if (b->trino)
         return trino_binary(b, pe);
     if (!b->spark && bind_is_jsonb_op(e))
+    if (!b->spark && bind_is_range_op(e))
+        return bind_range_op(b, pe);
+    if (!b->spark && bind_is_collection_op(e))
+        return bind_collection_op(b, pe);
         return bind_jsonb_op(b, pe);
     switch (e->op) {
     case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_INT_DIV: case OP_MOD: case OP_POW: return bind_arithmetic(b, pe);
@@ -369,7 +371,7 @@ Status bind_binary(Bind *b, Expr **pe)
     case OP_BIT_AND: case OP_BIT_OR: case OP_BIT_XOR: case OP_SHL: case OP_SHR: return bind_bits(b, pe);
     case OP_JSON_GET: case OP_JSON_GET_TEXT: return bind_json(b, e);
     case OP_CONTAINS: case OP_CONTAINED: case OP_OVERLAP: return bind_containment(b, e);
-    default: return BIND_FAIL(b, e->position, "42883", "operator does not exist");
+    default: return fail_types(b, e, e->name.n ? str_z(b->a, e->name.p[0]) : op_name(e->op));
     }
 }
 

@@ -124,7 +124,7 @@ static bool common_with_text(Bind *b, const DataType *other, DataType *ret)
 
 static bool common_nested(Bind *b, const DataType *x, const DataType *y, DataType *ret)
 {
-    if (x->kind != y->kind || x->nchildren != y->nchildren)
+    if (x->kind != y->kind || x->nchildren != y->nchildren || ty_range_clash(x, y))
         return false;
     *ret = *x;
     ret->children = arena_array(b->a, DataType, x->nchildren + 1);
@@ -195,11 +195,16 @@ Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to)
         return bx_call(b->a, "text", b->spark ? "firn_double_text" : "firn_float8_text", ty(DT_STRING), x, NULL);
     if (x->type.kind == DT_INTERVAL && to->kind == DT_STRING && !b->spark && !b->trino)
         return bx_call(b->a, "text", "firn_interval_text", ty(DT_STRING), x, NULL);
+    if (x->type.kind == DT_DECIMAL && x->type.mark == MARK_NUMERIC && x->type.scale && to->kind == DT_STRING && !b->spark)
+        return bx_call(b->a, "text", "rtrim(rtrim(CAST($1 AS VARCHAR), '0'), '.')", ty(DT_STRING), x, NULL);
     if (x->type.kind == DT_DECIMAL && x->type.precision == x->type.scale && x->type.scale < 38 && to->kind == DT_STRING)
         return cast_node(b, x, ty_decimal(x->type.precision + 1, x->type.scale));       /* the engine writes .05 otherwise */
-    if (!b->spark && ty_is_text(&x->type) && to->kind == DT_LIST)      /* '{a,b}' */
-        return bx_call(b->a, "array_in", "(CASE WHEN trim($1, ' {}') = '' THEN [] ELSE string_split(trim($1, ' {}'), ',') END)",
-                       ty_list(b->a, ty(DT_STRING)), x, NULL);
+    if (!b->spark && !b->trino && ty_is_text(&x->type) && to->nchildren)
+        return bind_nested_in(b, x, to);
+    if (!b->spark && !b->trino && x->type.nchildren && to->kind == DT_STRING)
+        return bind_nested_out(b, x);
+    if (!b->spark && !b->trino && bind_by_place(&x->type, to))
+        return bind_nested_as(b, x, to);
     if (!b->spark && !b->trino && ty_is_text(&x->type) && to->kind == DT_JSON)
         return bind_jsonb_in(b, x);
     if (!b->spark && !b->trino && x->type.kind == DT_JSON && (ty_is_numeric(to) || to->kind == DT_BOOL)) {
@@ -258,7 +263,7 @@ static bool may_coerce(Bind *b, const Expr *e, const DataType *to)
 
     if (b->trino)
         return trino_may_coerce(b, from, to);
-    if (ty_unknown(from) || from->kind == to->kind)
+    if (ty_unknown(from) || (from->kind == to->kind && !ty_range_clash(from, to)))
         return true;
     if (ty_is_numeric(from) && ty_is_numeric(to))
         return true;

@@ -12,6 +12,8 @@ static Status sum(FuncArgs *c)
     if (ty_is_text(t) || ty_unknown(t))
         bind_to(b, &c->e->args.p[0], ty(DT_DOUBLE));
     t = func_arg(c, 0);
+    if (t->kind == DT_DECIMAL && t->mark == MARK_NUMERIC)
+        return func_done(c, (DataType){ .kind = DT_DECIMAL, .precision = 38, .scale = t->scale, .mark = MARK_NUMERIC });
     if (t->kind == DT_DECIMAL)
         return func_done(c, ty_decimal(b->spark ? func_min(38, t->precision + 10) : 38, t->scale));
     if (t->kind == DT_INT64 && !b->spark)

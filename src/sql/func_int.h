@@ -31,6 +31,8 @@ FuncWorker func_time(Str canonical, int dialect);
 FuncWorker func_regex(Str canonical, int dialect);
 FuncWorker func_nested(Str canonical, int dialect);
 FuncWorker func_jsonb(Str canonical, int dialect);
+FuncWorker func_range(Str canonical, int dialect);
+FuncWorker func_list(Str canonical, int dialect);
 FuncWorker func_trino(Str canonical, int dialect);
 FuncWorker func_trino_text(Str canonical, int dialect);
 FuncWorker func_trino_regex(Str canonical, int dialect);

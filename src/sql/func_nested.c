@@ -139,7 +139,7 @@ static Status map_build(FuncArgs *c)
 {
     Arena *a = c->b->a;
     const DataType *list = func_arg(c, 0), *pair = list->kind == DT_LIST ? &list->children[0] : NULL;
-    DataType t = { .kind = DT_MAP, .nchildren = 2, .children = arena_array(a, DataType, 2) };
+    DataType t = { .kind = DT_MAP, .nchildren = 2, .children = arena_array(a, DataType, 2), .mark = MARK_MAP };
     Str field[2];
 
     if (!pair || pair->kind != DT_STRUCT || pair->nchildren != 2 || !ty_is_text(&pair->children[0]))

@@ -57,7 +57,7 @@ FuncWorker func_row(const FuncRow *rows, size_t n, Str canonical, int dialect)
 
 Status func_special(Bind *b, Level *l, Expr **pe, const FuncSpec *spec)
 {
-    static FuncWorker (*const files[])(Str, int) = { func_trino, func_agg, func_text, func_number, func_time, func_nested, func_jsonb, func_regex };
+    static FuncWorker (*const files[])(Str, int) = { func_trino, func_agg, func_text, func_number, func_time, func_nested, func_jsonb, func_regex, func_range, func_list };
     FuncArgs c = { b, l, pe, *pe, spec };
 
     for (size_t i = 0; i < COUNT_OF(files); i++) {

@@ -64,7 +64,7 @@ static Expr *cast(Parser *p, int try_cast)
     Expr *x = p_expr(p);
     p_need(p, K_AS);
     int from = p_pos(p) - 1;
-    DataType t = p_type(p);
+    DataType t = p_cast_type(p);
     Expr *e = e_cast(p, x, t, at);
     e->try_cast = try_cast;
     vec_push(p->a, &e->name, p_text(p, from, p_last_end(p)));

@@ -166,6 +166,7 @@ bool datetime_timestamp(Str text, int64_t *micros, bool *zoned);
 /* ---- types, queries, statements --------------------------------------------------------------------------------- */
 
 DataType p_type(Parser *p);
+DataType p_cast_type(Parser *p);          /* the target of a cast: numeric may be without digits */
 bool p_type_is(Parser *p);                                    /* a type's name stands here */
 DataType p_type_trino(Parser *p);                             /* parse_type_trino.c */
 bool p_type_is_trino(Parser *p);

@@ -305,7 +305,7 @@ Expr *p_typed_literal(Parser *p)
     }
     if (!postgres_typed(p))
         return NULL;
-    DataType t = p_type(p);
+    DataType t = p_cast_type(p);
     int to = p_last_end(p);
     Expr *e = e_cast(p, p_string_literal(p), t, at);
     vec_push(p->a, &e->name, p_text(p, from, to));

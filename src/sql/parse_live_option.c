@@ -331,11 +331,9 @@ static void wait_value(Parser *p, LiveOption *o)
 static void type_value(Parser *p, LiveOption *o)
 {
     o->kind = OPT_TYPE;
-    if (p_type_is(p) || p_is(p, K_DOUBLE)) {
-        o->type = p_type(p);
-    } else {
-        p_name(p, &o->names);
-    }
+    o->type = p_type(p);
+    if (o->type.mark == MARK_NAMED)
+        o->names = o->type.made->parts;
     o->text = p_text(p, o->position - 1, p_last_end(p));
 }
 

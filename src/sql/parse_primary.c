@@ -12,6 +12,8 @@ static Expr *parameter(Parser *p);
 static Expr *bytes(Parser *p);
 static Expr *star(Parser *p, int at);
 static Expr *array(Parser *p, int at);
+static Expr *as_list(Expr *e);
+static Expr *map_items(Parser *p, int at);
 static Expr *case_(Parser *p, int at);
 static Expr *lambda(Parser *p);
 static bool lambda_here(Parser *p);
@@ -89,7 +91,9 @@ static Expr *word(Parser *p)
         return e_call(p, "default", at);
     }
     if (p_postgres(p) && str_ieq(p_peek(p, 0)->text, S("list")) && (p_is_op_at(p, 1, '[') || (p_is_op_at(p, 1, '(') && p_query_starts(p, 2))))
-        return array(p, at);                             /* Materialize: LIST[…]; lists are arrays here */
+        return as_list(array(p, at));                    /* Materialize: LIST[…] */
+    if (p_postgres(p) && str_ieq(p_peek(p, 0)->text, S("map")) && p_is_op_at(p, 1, '['))
+        return map_items(p, at);                         /* Materialize: MAP[k => v, …] */
     if (p_is(p, K_ARRAY) && (p_is_op_at(p, 1, '[') || (p_is_op_at(p, 1, '(') && p_query_starts(p, 2))))
         return array(p, at);
     if (lambda_here(p))
@@ -266,6 +270,43 @@ static Expr *array(Parser *p, int at)
     return e;
 }
 
+/* MAP['a' => 1, 'b' => 2] is map_build(ARRAY[ROW('a', 1), ROW('b', 2)]); brackets as a value are another map. */
+static Expr *map_entries(Parser *p, int at)
+{
+    Expr *call = e_call(p, "map_build", at), *all = e_new(p, EX_ARRAY, at);
+
+    if (!p_enter(p))
+        return call;
+    p_need_op(p, '[');
+    do {
+        Expr *entry = e_new(p, EX_STRUCT, p_pos(p));
+        vec_push(p->a, &entry->args, p_expr(p));
+        p_need_op(p, O_FAT_ARROW);
+        vec_push(p->a, &entry->args, p_is_op(p, '[') ? map_entries(p, p_pos(p)) : p_expr(p));
+        vec_push(p->a, &all->args, entry);
+    } while (!p->status && p_take_op(p, ','));
+    p_need_op(p, ']');
+    p_leave(p);
+    vec_push(p->a, &call->args, all);
+    return call;
+}
+
+static Expr *map_items(Parser *p, int at)
+{
+    p_next(p);
+    return map_entries(p, at);
+}
+
+/* What the brackets inside of it make are lists too. */
+static Expr *as_list(Expr *e)
+{
+    e->type.mark = MARK_LIST;
+    for (size_t i = 0; i < e->args.n; i++)
+        if (e->args.p[i]->kind == EX_ARRAY && !e->args.p[i]->query)
+            as_list(e->args.p[i]);
+    return e;
+}
+
 static Expr *case_(Parser *p, int at)
 {
     Expr *e = e_new(p, EX_CASE, at);
@@ -344,7 +385,7 @@ static Expr *subscript(Parser *p, Expr *e, int at)
 static Expr *cast(Parser *p, Expr *e, int at)
 {
     int from = p_pos(p) - 1;
-    DataType t = p_type(p);
+    DataType t = p_cast_type(p);
     Expr *x = e_cast(p, e, t, at);
     vec_push(p->a, &x->name, p_text(p, from, p_last_end(p)));
     return x;

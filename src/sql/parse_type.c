@@ -2,13 +2,14 @@
 /* parse_type.c - type names of both dialects.
  *
  * Spark's TIMESTAMP is a point in time (DT_TIMESTAMPTZ), TIMESTAMP_NTZ is not; PostgreSQL's timestamp is the latter.
- * DECIMAL alone is DECIMAL(10,0) in Spark; PostgreSQL's numeric without modifiers has precision 0: any.
+ * DECIMAL alone is DECIMAL(10,0) in Spark; PostgreSQL's numeric without modifiers has precision 0, any, as the target of a cast, else 38 digits (MARK_NUMERIC).
+ * A word that is no type may be the name of one that was made (MARK_NAMED): whoever binds the statement looks it up.
  * oid and the reg… types are DT_UINT32; a cast keeps the type's name as written beside it. */
 #include "sql/parse_int.h"
 
-enum { SPARK = 1, POSTGRES = 2, BOTH = 3, DECIMAL_MAX = 38, LENGTH_MAX = 10 * 1024 * 1024, FIELDS_MAX = 10000, UINT4_MARK = 4 };
+enum { SPARK = 1, POSTGRES = 2, BOTH = 3, DECIMAL_MAX = 38, NUMERIC_SCALE = 10, LENGTH_MAX = 10 * 1024 * 1024, FIELDS_MAX = 10000, UINT4_MARK = 4 };
 /* What may follow the word. */
-enum { F_NONE, F_LENGTH, F_DECIMAL, F_PRECISION, F_ZONE, F_FLOAT, F_UINT4 };
+enum { F_NONE, F_LENGTH, F_DECIMAL, F_PRECISION, F_ZONE, F_FLOAT, F_UINT4, F_MILLIS };
 
 typedef struct TypeRow { const char *name; int dialects; DataTypeKind kind; int follows; } TypeRow;
 
@@ -46,7 +47,10 @@ static const TypeRow TYPES[] = {
     { "cid", POSTGRES, DT_UINT32, 0 },          { "int2vector", POSTGRES, DT_LIST, 0 },
     { "oidvector", POSTGRES, DT_LIST, 0 },
     { "uint2", POSTGRES, DT_UINT16, 0 },        { "uint4", POSTGRES, DT_UINT32, F_UINT4 },
-    { "uint8", POSTGRES, DT_UINT64, 0 },
+    { "uint8", POSTGRES, DT_UINT64, 0 },         { "mz_timestamp", POSTGRES, DT_UINT64, F_MILLIS },
+    { "int4range", POSTGRES, DT_STRUCT, RANGE_INT4 }, { "int8range", POSTGRES, DT_STRUCT, RANGE_INT8 },
+    { "numrange", POSTGRES, DT_STRUCT, RANGE_NUM }, { "daterange", POSTGRES, DT_STRUCT, RANGE_DATE },
+    { "tsrange", POSTGRES, DT_STRUCT, RANGE_TS }, { "tstzrange", POSTGRES, DT_STRUCT, RANGE_TSTZ },
 };
 
 static DataType scalar(Parser *p);
@@ -58,7 +62,17 @@ static DataType record_of(Parser *p);
 
 typedef struct Fields { VEC(DataType) types; StrVec names; } Fields;
 
-DataType p_type(Parser *p)
+/* numeric without modifiers, where it is not the target of a cast: the digits that the engine has. */
+static DataType settled(DataType t)
+{
+    if (t.kind == DT_DECIMAL && !t.precision)
+        t = (DataType){ .kind = DT_DECIMAL, .precision = DECIMAL_MAX, .scale = NUMERIC_SCALE, .mark = MARK_NUMERIC };
+    return t;
+}
+
+DataType p_type(Parser *p) { return settled(p_cast_type(p)); }
+
+DataType p_cast_type(Parser *p)
 {
     DataType t = { .kind = DT_NULL };
 
@@ -95,7 +109,7 @@ static const TypeRow *type_row(Parser *p, Str word)
 static DataType list_of(Parser *p, DataType item)
 {
     DataType t = { .kind = DT_LIST, .nchildren = 1, .children = arena_new(p->a, DataType) };
-    t.children[0] = item;
+    t.children[0] = settled(item);
     return t;
 }
 
@@ -145,7 +159,9 @@ static void length(Parser *p, DataType *t, const TypeRow *r)
 {
     bool varying = !p_spark(p) && p_take(p, K_VARYING);
     bool one = !p_spark(p) && !varying && r->name[0] == 'c';      /* char is char(1) */
-    t->length = (int)modifier(p, one ? 1 : 0, 1, LENGTH_MAX);
+    t->length = (int)modifier(p, one && r->follows == F_LENGTH && str_ieq(str_c(r->name), S("bpchar")) ? 0 : one ? 1 : 0, 1, LENGTH_MAX);
+    if (p_postgres(p) && !varying && r->name[0] != 'v')
+        t->mark = MARK_BPCHAR;
 }
 
 /* INTERVAL DAY TO SECOND: the fields only restrict input */
@@ -176,6 +192,7 @@ static void follow(Parser *p, DataType *t, const TypeRow *r)
     case F_PRECISION: modifier(p, 6, 0, 6); break;
     case F_ZONE: zone(p, t); break;
     case F_UINT4: t->precision = UINT4_MARK; break;      /* otherwise it is an oid */
+    case F_MILLIS: t->mark = MARK_MZ_TIMESTAMP; break;
     case F_FLOAT:
         if (modifier(p, 53, 1, 53) <= 24)
             t->kind = DT_FLOAT;
@@ -186,6 +203,25 @@ static void follow(Parser *p, DataType *t, const TypeRow *r)
         interval_fields(p);
     if (t->kind == DT_DOUBLE && !p_spark(p))
         p_take(p, K_PRECISION);
+}
+
+/* The words of other statements' grammar are no types. */
+static bool may_be_named(Parser *p, int at)
+{
+    const Token *t = &p->tokens.p[p->at - 1];
+    return p_postgres(p) && !p->status && t->start + 1 == at && (t->kind == TK_QUOTED || !(lex_keyword_flags((Keyword)t->id) & (KW_RESERVED | KW_RESERVED_PG)));
+}
+
+static DataType named(Parser *p, Str word, int at)
+{
+    MadeType *m = arena_new(p->a, MadeType);
+
+    m->position = at;
+    vec_push(p->a, &m->parts, word);
+    while (m->parts.n < 3 && p_take_op(p, '.'))
+        vec_push(p->a, &m->parts, p_label(p));
+    m->name = str_join(p->a, &m->parts, S("."));
+    return (DataType){ .kind = DT_OTHER, .mark = MARK_NAMED, .made = m };
 }
 
 static DataType unknown(Parser *p, Str word, int at)
@@ -218,9 +254,11 @@ static DataType scalar(Parser *p)
         return record_of(p);
     const TypeRow *r = quoted && p_spark(p) ? NULL : type_row(p, word);
     if (!r)
-        return unknown(p, word, at);
+        return may_be_named(p, at) ? named(p, word, at) : unknown(p, word, at);
     if (r->kind == DT_LIST)
         return vector_type(p, r);
+    if (r->kind == DT_STRUCT)
+        return *data_type_of_range((RangeKind)r->follows);
     DataType t = { .kind = r->kind };
     follow(p, &t, r);
     return t;
@@ -229,7 +267,7 @@ static DataType scalar(Parser *p)
 /* map[text=>int] */
 static DataType bracket_map(Parser *p)
 {
-    DataType t = { .kind = DT_MAP, .nchildren = 2, .children = arena_array(p->a, DataType, 2) };
+    DataType t = { .kind = DT_MAP, .nchildren = 2, .children = arena_array(p->a, DataType, 2), .mark = MARK_MAP };
 
     p_need_op(p, '[');
     t.children[0] = p_type(p);
@@ -263,8 +301,8 @@ static DataType record_of(Parser *p)
 static DataType array_suffix(Parser *p, DataType t)
 {
     for (int n = 0;; n++) {
-        bool bracket = p_is_op(p, '[');
-        if (!bracket && !p_is(p, K_ARRAY) && !(p_is_kind(p, TK_WORD) && str_ieq(p_peek(p, 0)->text, S("list"))))
+        bool bracket = p_is_op(p, '['), is_list = p_is_kind(p, TK_WORD) && str_ieq(p_peek(p, 0)->text, S("list"));
+        if (!bracket && !p_is(p, K_ARRAY) && !is_list)
             return t;
         if (n >= 6)
             P_FAIL(p, E_LIMIT, p_pos(p), "number of array dimensions exceeds the maximum allowed (6)");
@@ -275,6 +313,7 @@ static DataType array_suffix(Parser *p, DataType t)
             p_need_op(p, ']');
         }
         t = list_of(p, t);
+        t.mark = is_list ? MARK_LIST : MARK_NONE;
         if (p->status)
             return t;
     }

@@ -337,6 +337,24 @@ static void print_json_object_agg(Print *p, const Expr *e)
 
 static void print_entries(Print *p, const Expr *e, const char *what) { print_agg(p, e, &(Agg){ .name = "list", .not_null = e->args.p[0] }, str_c(what)); }
 
+/* Materialize's map_agg: the last value of each key, keys in order. */
+static void print_last_map_agg(Print *p, const Expr *e)
+{
+    add(p, "(CASE WHEN len(");
+    print_entries(p, e, "$1");
+    add(p, ") * len(list_distinct(");
+    print_entries(p, e, "$1");
+    add(p, ")) > 1000000000 THEN CAST(firn_error('too many keys and entries SQLSTATE: 54000') AS ");
+    print_type(p, &e->type);
+    add(p, ") ELSE map(list_sort(list_distinct(");
+    print_entries(p, e, "$1");
+    add(p, ")), list_transform(list_sort(list_distinct(");
+    print_entries(p, e, "$1");
+    add(p, ")), lambda firn_k: struct_extract(list_extract(list_filter(");
+    print_entries(p, e, "{'k': $1, 'v': $2}");
+    add(p, ", lambda firn_r: struct_extract(firn_r, 'k') = firn_k), -1), 'v'))) END)");
+}
+
 /* Trino's map_agg: the first value of each key; multimap_agg: all of them. The lists of keys and entries are in the same order; work grows
  * with entries times keys, so there is an end. */
 static void print_map_agg(Print *p, const Expr *e)
@@ -394,7 +412,7 @@ typedef struct Row { const char *canonical; void (*print)(Print *p, const Expr *
 static const Row rows[] = {
     { "sum", print_sum }, { "try_sum", print_try_sum }, { "avg", print_avg }, { "count", print_count }, { "first", print_first },
     { "last", print_first }, { "any_value", print_first }, { "collect_list", print_collect }, { "collect_set", print_collect },
-    { "array_agg", print_array_agg }, { "json_agg", print_json_agg }, { "jsonb_agg", print_json_agg }, { "json_object_agg", print_json_object_agg }, { "jsonb_object_agg", print_json_object_agg }, { "map_agg", print_map_agg }, { "multimap_agg", print_map_agg }, { "percentile_cont", print_within_group }, { "percentile_disc", print_within_group },
+    { "array_agg", print_array_agg }, { "json_agg", print_json_agg }, { "jsonb_agg", print_json_agg }, { "json_object_agg", print_json_object_agg }, { "jsonb_object_agg", print_json_object_agg }, { "map_agg", print_map_agg }, { "mz_map_agg", print_last_map_agg }, { "multimap_agg", print_map_agg }, { "percentile_cont", print_within_group }, { "percentile_disc", print_within_group },
 };
 
 /* "quantile_disc($1, $2)" to its name and its arguments. */

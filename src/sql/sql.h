@@ -326,6 +326,8 @@ typedef struct Binder {
     Status (*resolve)(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret, Error *err);
     /* SELECT … FROM parquet.`path`: NULL when file reads are not offered. */
     Status (*resolve_file)(void *ctx, Arena *a, const TableRef *ref, BoundTable **ret, Error *err);
+    /* A type that CREATE TYPE made, by its parts; `ret` is what it stands for, with its name. NULL: there are none. E_NOT_FOUND gets its message from sql_resolve_type. */
+    Status (*resolve_type)(void *ctx, Arena *a, const MadeType *name, DataType *ret, Error *err);
     DuckConn *probe;                    /* types of scalar functions; must outlive the call */
     const Value *params;                /* values for $n; NULL: left as EX_PARAM and typed by context */
     size_t nparams;
@@ -342,6 +344,8 @@ typedef struct Binder {
 NODISCARD Status sql_bind_query(Arena *a, Binder *b, Query *q, Error *err);
 /* An expression over one relation (UPDATE, DELETE, CHECK): `from` is bound first when it is not. */
 NODISCARD Status sql_bind_expr(Arena *a, Binder *b, TableRef *from, Expr *e, Error *err);
+/* A type as it was parsed, and its parts, with every name looked up (MARK_NAMED). 42704. */
+NODISCARD Status sql_resolve_type(Arena *a, const Binder *b, DataType *t, Error *err);
 /* An engine error in the dialect's words: "[DIVIDE_BY_ZERO] … SQLSTATE: 22012", "division by zero"; others are left alone. */
 void sql_engine_error(Dialect d, Error *err);
 /* Wrap e in the cast that storing it into `to` needs (Spark's store assignment, ANSI): E_INVALID when there is none. */

@@ -126,15 +126,21 @@ static void add_record(StrBuf *b, const DataType *t)
 
 static void add_postgres(StrBuf *b, const DataType *t)
 {
+    if (t->made) {
+        sb_add(b, t->made->name);
+        return;
+    }
     switch (t->kind) {
     case DT_DECIMAL:
         sb_addc(b, "numeric");
-        if (t->precision)
+        if (t->precision && t->mark != MARK_NUMERIC)
             sb_fmt(b, "(%d,%d)", t->precision, t->scale);
         break;
     case DT_LIST:
         add_postgres(b, &t->children[0]);
-        if (t->children[0].kind != DT_LIST)                       /* all dimensions are one in PostgreSQL */
+        if (t->mark == MARK_LIST)
+            sb_addc(b, " list");
+        else if (t->children[0].kind != DT_LIST || t->children[0].mark == MARK_LIST)      /* all dimensions are one in PostgreSQL */
             sb_addc(b, "[]");
         break;
     case DT_MAP:
@@ -145,14 +151,22 @@ static void add_postgres(StrBuf *b, const DataType *t)
         sb_byte(b, ']');
         break;
     case DT_STRUCT:
-        add_record(b, t);
+        if (data_type_range(t))
+            sb_addc(b, range_name(data_type_range(t)));
+        else
+            add_record(b, t);
+        break;
+    case DT_UINT64:
+        sb_addc(b, t->mark == MARK_MZ_TIMESTAMP ? "mz_timestamp" : "uint8");
         break;
     case DT_UINT32:
         sb_addc(b, t->precision ? "uint4" : "oid");
         break;
     case DT_STRING:
-        if (t->length > 0)
-            sb_fmt(b, "character varying(%d)", t->length);
+        if (t->mark == MARK_BPCHAR && t->length <= 0)
+            sb_addc(b, "bpchar");
+        else if (t->length > 0)
+            sb_fmt(b, t->mark == MARK_BPCHAR ? "character(%d)" : "character varying(%d)", t->length);
         else
             sb_addc(b, "text");
         break;

@@ -137,29 +137,36 @@ static bool shape_of(const Value *v, Shape *s)
     return true;
 }
 
-static Status elements_out(PgOut *o, const Value *v, const Shape *s, int depth, int32_t oid, Error *err)
+static Status elements_out(PgOut *o, const Value *v, const DataType *t, const Shape *s, int depth, int32_t oid, Error *err)
 {
     if (v->kind != DT_LIST || v->items.n != s->size[depth])
         return FAIL(err, E_UNSUPPORTED, "a list of lists of different lengths has no binary form; ask for text");
     for (size_t i = 0; i < v->items.n; i++) {
         const Value *item = &v->items.p[i];
+        const DataType *part = pg_part_type(v, t, i);
         if (depth + 1 < s->n) {
-            TRY(elements_out(o, item, s, depth + 1, oid, err));
+            TRY(elements_out(o, item, part, s, depth + 1, oid, err));
         } else if (item->kind == DT_NULL) {
             pg_out_i32(o, -1);
         } else {
             size_t at = pg_out_len_begin(o);
-            TRY(pg_binary_out(o, item, oid, err));
+            TRY(pg_binary_as(o, item, part, oid, err));
             pg_out_len_end(o, at);
         }
     }
     return OK;
 }
 
-static Status array_out(PgOut *o, const Value *v, int32_t oid, Error *err)
+static Status array_out(PgOut *o, const Value *v, const DataType *t, int32_t oid, Error *err)
 {
     int32_t element = oid == OID_INT2VECTOR ? OID_INT2 : pg_element_oid(oid);
+    const DataType *inner = t && t->kind == DT_LIST ? t : v->type;
     Shape s = { 0 };
+
+    while (inner && inner->kind == DT_LIST)
+        inner = &inner->children[0];
+    if (!element && inner && inner->made)                /* an array of a type that was made */
+        element = pg_type_oid(inner);
 
     if (!element)
         return no_binary(v, oid, err);
@@ -174,30 +181,24 @@ static Status array_out(PgOut *o, const Value *v, int32_t oid, Error *err)
         pg_out_i32(o, (int64_t)s.size[i]);
         pg_out_i32(o, 1);
     }
-    return s.n ? elements_out(o, v, &s, 0, element, err) : OK;
+    return s.n ? elements_out(o, v, t, &s, 0, element, err) : OK;
 }
 
-static Status record_out(PgOut *o, const Value *v, Error *err)
+Status pg_binary_out(PgOut *o, const Value *v, int32_t oid, Error *err) { return pg_binary_as(o, v, v->type, oid, err); }
+
+/* What has parts, and texts. */
+static Status other_out(PgOut *o, const Value *v, const DataType *t, int32_t oid, Error *err)
 {
-    if (v->kind != DT_STRUCT)
-        return no_binary(v, OID_RECORD, err);
-    pg_out_i32(o, (int64_t)v->items.n);
-    for (size_t i = 0; i < v->items.n; i++) {
-        const Value *item = &v->items.p[i];
-        int32_t oid = pg_type_oid(v->type ? &v->type->children[i] : item->type);
-        pg_out_i32(o, oid);
-        if (item->kind == DT_NULL) {
-            pg_out_i32(o, -1);
-            continue;
-        }
-        size_t at = pg_out_len_begin(o);
-        TRY(pg_binary_out(o, item, oid, err));
-        pg_out_len_end(o, at);
-    }
-    return OK;
+    if (v->kind == DT_LIST)
+        return array_out(o, v, t, oid, err);
+    if (v->kind == DT_STRUCT)
+        return pg_range_of_oid(oid) ? pg_range_binary(o, v, oid, err) : pg_record_binary(o, v, t, err);
+    if (v->kind == DT_MAP && oid == OID_MAP)
+        return FAIL(err, E_UNSUPPORTED, "a map has no binary form; ask for text");
+    return no_binary(v, oid, err);
 }
 
-Status pg_binary_out(PgOut *o, const Value *v, int32_t oid, Error *err)
+Status pg_binary_as(PgOut *o, const Value *v, const DataType *t, int32_t oid, Error *err)
 {
     switch (oid) {
     case OID_BOOL:
@@ -232,14 +233,12 @@ Status pg_binary_out(PgOut *o, const Value *v, int32_t oid, Error *err)
         return OK;
     case OID_JSONB:
         pg_out_u8(o, 1);
-        pg_text_out(o, v);
+        pg_text_as(o, v, t);
         return OK;
-    case OID_JSON: case OID_TEXT: case OID_VARCHAR: case OID_BPCHAR: case OID_NAME: case OID_CHAR: case OID_UNKNOWN:
-        pg_text_out(o, v);
+    case OID_MZ_TIMESTAMP: case OID_JSON: case OID_TEXT: case OID_VARCHAR: case OID_BPCHAR: case OID_NAME: case OID_CHAR: case OID_UNKNOWN:
+        pg_text_as(o, v, t);
         return OK;
-    case OID_RECORD: return record_out(o, v, err);
-    default:
-        return v->kind == DT_LIST ? array_out(o, v, oid, err) : no_binary(v, oid, err);
+    default: return other_out(o, v, t, oid, err);
     }
 }
 

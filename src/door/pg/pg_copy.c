@@ -169,7 +169,7 @@ static Status binary_row(PgOut *o, const PgColumns *columns, const Value *cells,
             continue;
         }
         size_t at = pg_out_len_begin(o);
-        TRY(pg_binary_out(o, &cells[i], col->pg_oid ? col->pg_oid : pg_type_oid(&col->type), err));
+        TRY(pg_binary_as(o, &cells[i], &col->type, col->pg_oid ? col->pg_oid : pg_type_oid(&col->type), err));
         pg_out_len_end(o, at);
     }
     return OK;
@@ -189,7 +189,7 @@ Status pg_copy_row_out(const PgCopy *c, PgOut *o, const PgColumns *columns, cons
             continue;
         }
         text.n = 0;
-        pg_text_out(&text, &cells[i]);
+        pg_text_as(&text, &cells[i], &columns->p[i].type);
         o->bad |= text.bad;
         field(c, o, str_n(text.p, text.n), columns->n == 1);
     }

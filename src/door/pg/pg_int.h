@@ -32,6 +32,7 @@ enum {
     OID_INT4 = 23, OID_REGPROC = 24, OID_TEXT = 25, OID_OID = 26, OID_JSON = 114, OID_FLOAT4 = 700, OID_FLOAT8 = 701,
     OID_UNKNOWN = 705, OID_BPCHAR = 1042, OID_VARCHAR = 1043, OID_DATE = 1082, OID_TIME = 1083, OID_TIMESTAMP = 1114,
     OID_TIMESTAMPTZ = 1184, OID_INTERVAL = 1186, OID_TIMETZ = 1266, OID_NUMERIC = 1700, OID_RECORD = 2249,
+    OID_MAP = 16385, OID_INT4RANGE = 3904, OID_NUMRANGE = 3906, OID_TSRANGE = 3908, OID_TSTZRANGE = 3910, OID_DATERANGE = 3912, OID_INT8RANGE = 3926, OID_MZ_TIMESTAMP = 16552,
     OID_RECORD_ARRAY = 2287, OID_UUID = 2950, OID_JSONB = 3802, OID_UINT2 = 16460, OID_UINT4 = 16462, OID_UINT8 = 16464,
 };
 
@@ -123,6 +124,22 @@ int32_t pg_element_oid(int32_t array);           /* 0: not an array */
 DataType pg_oid_type(int32_t oid);
 void pg_text_out(PgOut *o, const Value *v);
 NODISCARD Status pg_binary_out(PgOut *o, const Value *v, int32_t oid, Error *err);
+/* The same with the type that was declared: it has the marks that the engine's has not. */
+void pg_text_as(PgOut *o, const Value *v, const DataType *t);
+NODISCARD Status pg_binary_as(PgOut *o, const Value *v, const DataType *t, int32_t oid, Error *err);
+const DataType *pg_part_type(const Value *v, const DataType *t, size_t i);
+void pg_quote_from(PgOut *o, size_t from, NestedText in);
+/* pg_nested.c: ranges, records and maps. */
+void pg_range_out(PgOut *o, const Value *v, const DataType *t);
+void pg_map_out(PgOut *o, const Value *v, const DataType *t);
+NODISCARD Status pg_range_binary(PgOut *o, const Value *v, int32_t oid, Error *err);
+NODISCARD Status pg_record_binary(PgOut *o, const Value *v, const DataType *t, Error *err);
+bool pg_is_nested_oid(int32_t oid);              /* a range or a record */
+bool pg_has_fields(const DataType *t);           /* a record, a range or a map, or a list of such */
+/* As their texts, DT_STRING: the statement casts it. */
+NODISCARD Status pg_nested_unbinary(Arena *a, const DataType *t, int32_t oid, Str bytes, Value *ret, Error *err);
+RangeKind pg_range_of_oid(int32_t oid);
+int32_t pg_oid_of_range(RangeKind k);
 NODISCARD Status pg_text_parse(Arena *a, const DataType *t, Str text, Value *ret, Error *err);
 NODISCARD Status pg_binary_parse(Arena *a, const DataType *t, int32_t oid, Str bytes, Value *ret, Error *err);
 /* A value as another type; E_INVALID: no such conversion, E_OVERFLOW. */

@@ -17,6 +17,9 @@ static const OidRow rows[] = {
     { OID_TIME, 1183, 8, DT_TIME },            { OID_TIMESTAMP, 1115, 8, DT_TIMESTAMP },   { OID_TIMESTAMPTZ, 1185, 8, DT_TIMESTAMPTZ },
     { OID_INTERVAL, 1187, 16, DT_INTERVAL },   { OID_TIMETZ, 1270, 12, DT_TIMETZ },        { OID_NUMERIC, 1231, -1, DT_DECIMAL },
     { OID_RECORD, OID_RECORD_ARRAY, -1, DT_INVALID }, { OID_UUID, 2951, 16, DT_UUID },     { OID_JSONB, 3807, -1, DT_JSON },
+    { OID_INT4RANGE, 3905, -1, DT_STRUCT },    { OID_NUMRANGE, 3907, -1, DT_STRUCT },      { OID_TSRANGE, 3909, -1, DT_STRUCT },
+    { OID_TSTZRANGE, 3911, -1, DT_STRUCT },    { OID_DATERANGE, 3913, -1, DT_STRUCT },     { OID_INT8RANGE, 3927, -1, DT_STRUCT },
+    { OID_MZ_TIMESTAMP, 16553, 8, DT_UINT64 }, { OID_MAP, 0, -1, DT_STRING },
     { OID_UINT2, 16461, 2, DT_UINT16 },        { OID_UINT4, 16463, 4, DT_UINT32 },          { OID_UINT8, 16465, 8, DT_UINT64 },
 };
 
@@ -38,6 +41,9 @@ static const OidRow *find(int32_t oid)
     return NULL;
 }
 
+/* The array of a type that was made: its number is that of pg_type (service/mzcatalog_cell.c). */
+static int32_t pg_made_array(uint32_t oid) { return (int32_t)oid + MADE_ARRAY_OFFSET; }
+
 int32_t pg_type_oid(const DataType *t)
 {
     if (t->kind == DT_LIST && t->length == OID_INT2VECTOR)     /* a list of the catalog's, marked by its length */
@@ -45,9 +51,17 @@ int32_t pg_type_oid(const DataType *t)
     while (t->kind == DT_LIST) {                       /* dimensions are not part of an array's type */
         const DataType *e = &t->children[0];
         if (e->kind != DT_LIST)
-            return pg_array_oid(pg_type_oid(e));
+            return e->kind == DT_STRUCT && e->made ? pg_made_array(e->made->oid) : pg_array_oid(pg_type_oid(e));
         t = e;
     }
+    if (t->kind == DT_STRUCT && data_type_range(t))
+        return pg_oid_of_range(data_type_range(t));
+    if (t->kind == DT_STRUCT && t->made)
+        return (int32_t)t->made->oid;
+    if (t->mark == MARK_MAP || t->mark == MARK_MZ_TIMESTAMP || t->mark == MARK_BPCHAR)
+        return t->mark == MARK_MAP ? OID_MAP : t->mark == MARK_BPCHAR ? OID_BPCHAR : OID_MZ_TIMESTAMP;
+    if (t->mark == MARK_REG && t->length > 0)
+        return t->length;
     if (t->kind == DT_STRING && t->length > 0)
         return OID_VARCHAR;
     if (t->kind == DT_UINT32 && t->precision > 0)      /* marked by the parser */
@@ -57,7 +71,7 @@ int32_t pg_type_oid(const DataType *t)
 
 int32_t pg_typmod(const DataType *t)
 {
-    if (t->kind == DT_DECIMAL && t->precision > 0)
+    if (t->kind == DT_DECIMAL && t->precision > 0 && t->mark != MARK_NUMERIC)
         return (t->precision << 16 | t->scale) + 4;
     return t->kind == DT_STRING && t->length > 0 ? t->length + 4 : -1;
 }
@@ -95,9 +109,13 @@ DataType pg_oid_type(int32_t oid)
     };
     const OidRow *r = find(oid);
 
+    if (pg_range_of_oid(oid))
+        return *data_type_of_range(pg_range_of_oid(oid));
     if (r)
-        return (DataType){ .kind = r->kind };
+        return (DataType){ .kind = r->kind, .mark = oid == OID_MZ_TIMESTAMP ? MARK_MZ_TIMESTAMP : MARK_NONE };
     r = find(pg_element_oid(oid));
+    if (pg_range_of_oid(pg_element_oid(oid)))
+        return (DataType){ .kind = DT_LIST, .nchildren = 1, .children = (DataType *)data_type_of_range(pg_range_of_oid(pg_element_oid(oid))) };
     if (!r || r->kind == DT_INVALID)
         return (DataType){ .kind = DT_INVALID };
     return (DataType){ .kind = DT_LIST, .nchildren = 1, .children = (DataType *)&elements[r->kind] };

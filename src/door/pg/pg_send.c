@@ -171,12 +171,12 @@ static Status send_cells(PgOut *o, const PgColumns *columns, const Value *cells,
         }
         size_t at = pg_out_len_begin(o);
         if (pg_format_of(formats, nformats, i) == 1)
-            TRY_CTX(pg_binary_out(o, &cells[i], column_oid(&columns->p[i]), err), err, "column \"" STR_FMT "\"",
+            TRY_CTX(pg_binary_as(o, &cells[i], &columns->p[i].type, column_oid(&columns->p[i]), err), err, "column \"" STR_FMT "\"",
                     STR_ARG(columns->p[i].name));
         else if (cells[i].kind == DT_LIST && column_oid(&columns->p[i]) == OID_INT2VECTOR)
             vector_out(o, &cells[i]);
         else
-            pg_text_out(o, &cells[i]);
+            pg_text_as(o, &cells[i], &columns->p[i].type);
         pg_out_len_end(o, at);
     }
     return OK;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pg_text.c - a value as PostgreSQL's text: scalars, arrays in braces, records in parentheses, maps as JSON. */
+/* pg_text.c - a value as PostgreSQL's text: scalars, arrays in braces, records in parentheses, maps as JSON (those of Materialize in braces: pg_nested.c).
+ *
+ * A value comes with the type that was declared, whose marks the engine's own type has lost; where the two differ in shape the value's own counts. */
 #include "door/pg/pg_int.h"
 
 #include <math.h>
@@ -80,33 +82,30 @@ static void real_out(PgOut *o, double v, int is_float)
 
 /* ---- arrays and records --------------------------------------------------------------------------------------- */
 
-static bool needs_quotes(Str s, const char *special)
+const DataType *pg_part_type(const Value *v, const DataType *t, size_t i)
 {
-    if (!s.n)
-        return true;
-    for (size_t i = 0; i < s.n; i++)
-        if (!s.p[i] || strchr(special, s.p[i]))
-            return true;
-    return false;
+    if (!t || t->kind != v->kind || (t->kind == DT_STRUCT && t->nchildren != v->items.n))
+        t = v->type;
+    if (!t || !t->nchildren || t->kind != v->kind)
+        return v->items.p[i].type;
+    size_t k = v->kind == DT_LIST ? 0 : v->kind == DT_MAP ? i % 2 : i;
+    return k < t->nchildren ? &t->children[k] : v->items.p[i].type;
 }
 
-/* The text that began at `from`, quoted in place. A record doubles, an array escapes. */
-static void quote_from(PgOut *o, size_t from, int in_record)
+/* The text that began at `from`, quoted in place where that is needed. */
+void pg_quote_from(PgOut *o, size_t from, NestedText in)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    Str s = str_dup(a, str_n(o->p + from, o->n - from));
+    StrBuf b = sb_new(a);
 
+    if (o->bad)
+        return;
+    nested_quote(&b, in, str_n(o->p + from, o->n - from));
     o->n = from;
-    pg_out_u8(o, '"');
-    for (size_t i = 0; i < s.n; i++) {
-        if (s.p[i] == '"' || s.p[i] == '\\')
-            pg_out_u8(o, in_record ? s.p[i] : '\\');
-        pg_out_u8(o, s.p[i]);
-    }
-    pg_out_u8(o, '"');
+    pg_out_bytes(o, sb_str(&b));
 }
 
-static void array_out(PgOut *o, const Value *v)
+static void array_out(PgOut *o, const Value *v, const DataType *t)
 {
     pg_out_u8(o, '{');
     for (size_t i = 0; i < v->items.n && !o->bad; i++) {
@@ -118,17 +117,15 @@ static void array_out(PgOut *o, const Value *v)
             continue;
         }
         size_t from = o->n;
-        pg_text_out(o, item);
-        if (o->bad || item->kind == DT_LIST)
-            continue;
-        Str s = str_n(o->p + from, o->n - from);
-        if (needs_quotes(s, "{},\"\\ \t\n\r\v\f") || str_ieq(s, S("NULL")))
-            quote_from(o, from, 0);
+        const DataType *part = pg_part_type(v, t, i);
+        pg_text_as(o, item, part);
+        if (item->kind != DT_LIST && (item->kind != DT_MAP || !part || part->mark != MARK_MAP))
+            pg_quote_from(o, from, NESTED_ARRAY);
     }
     pg_out_u8(o, '}');
 }
 
-static void record_out(PgOut *o, const Value *v)
+static void record_out(PgOut *o, const Value *v, const DataType *t)
 {
     pg_out_u8(o, '(');
     for (size_t i = 0; i < v->items.n && !o->bad; i++) {
@@ -137,15 +134,47 @@ static void record_out(PgOut *o, const Value *v)
         if (v->items.p[i].kind == DT_NULL)
             continue;
         size_t from = o->n;
-        pg_text_out(o, &v->items.p[i]);
-        if (!o->bad && needs_quotes(str_n(o->p + from, o->n - from), "(),\"\\ \t\n\r\v\f"))
-            quote_from(o, from, 1);
+        pg_text_as(o, &v->items.p[i], pg_part_type(v, t, i));
+        pg_quote_from(o, from, NESTED_RECORD);
     }
     pg_out_u8(o, ')');
 }
 
-void pg_text_out(PgOut *o, const Value *v)
+/* char(n): blanks up to n characters. */
+static void padded_out(PgOut *o, Str s, int length)
 {
+    pg_out_bytes(o, s);
+    for (size_t i = 0; i < s.n; i++)
+        length -= ((unsigned char)s.p[i] & 0xC0) != 0x80;
+    for (; length > 0 && !o->bad; length--)
+        pg_out_u8(o, ' ');
+}
+
+/* numeric without modifiers: no zeros behind the last digit. */
+static void trimmed_out(PgOut *o, const Value *v)
+{
+    __int128 n = v->wide;
+    int scale = v->type->scale;
+
+    for (; scale > 0 && n % 10 == 0; scale--)
+        n /= 10;
+    pg_numeric_out(o, n, scale);
+}
+
+static void struct_out(PgOut *o, const Value *v, const DataType *t)
+{
+    if (v->type && data_type_range(v->type) && v->items.n == RANGE_FIELDS)
+        pg_range_out(o, v, t);
+    else
+        record_out(o, v, t);
+}
+
+void pg_text_out(PgOut *o, const Value *v) { pg_text_as(o, v, v->type); }
+
+void pg_text_as(PgOut *o, const Value *v, const DataType *t)
+{
+    TypeMark mark = t && t->kind == v->kind ? t->mark : MARK_NONE;
+
     switch (v->kind) {
     case DT_BOOL: pg_out_u8(o, v->boolean ? 't' : 'f'); return;
     case DT_INT8: case DT_INT16: case DT_INT32: case DT_INT64: case DT_UINT8: case DT_UINT16: case DT_UINT32:
@@ -153,10 +182,22 @@ void pg_text_out(PgOut *o, const Value *v)
         return;
     case DT_INT128: case DT_UINT64: pg_numeric_out(o, v->wide, 0); return;
     case DT_UINT128: pg_unsigned_out(o, (unsigned __int128)v->wide); return;
-    case DT_DECIMAL: pg_numeric_out(o, v->wide, v->type->scale); return;
+    case DT_DECIMAL:
+        if (mark == MARK_NUMERIC)
+            trimmed_out(o, v);
+        else
+            pg_numeric_out(o, v->wide, v->type->scale);
+        return;
     case DT_FLOAT: real_out(o, v->real, 1); return;
     case DT_DOUBLE: real_out(o, v->real, 0); return;
-    case DT_STRING: case DT_JSON: case DT_ENUM: case DT_OTHER: case DT_TIMETZ: pg_out_bytes(o, v->string); return;
+    case DT_STRING:
+        if (mark == MARK_BPCHAR) {
+            padded_out(o, v->string, t->length);
+            return;
+        }
+        pg_out_bytes(o, v->string);
+        return;
+    case DT_JSON: case DT_ENUM: case DT_OTHER: case DT_TIMETZ: pg_out_bytes(o, v->string); return;
     case DT_BINARY: bytea_out(o, v->string); return;
     case DT_UUID: uuid_out(o, v->string); return;
     case DT_DATE: pg_date_out(o, v->integer); return;
@@ -164,9 +205,14 @@ void pg_text_out(PgOut *o, const Value *v)
     case DT_TIMESTAMP: case DT_TIMESTAMPTZ: pg_timestamp_out(o, v->integer, v->kind); return;
     case DT_TIMESTAMP_NS: pg_timestamp_out(o, pg_floor_micros(v->integer), DT_TIMESTAMP); return;
     case DT_INTERVAL: pg_interval_out(o, v); return;
-    case DT_LIST: array_out(o, v); return;
-    case DT_STRUCT: record_out(o, v); return;
-    case DT_MAP: pg_json_out(o, v); return;
+    case DT_LIST: array_out(o, v, t); return;
+    case DT_STRUCT: struct_out(o, v, t); return;
+    case DT_MAP:
+        if (mark == MARK_MAP)
+            pg_map_out(o, v, t);
+        else
+            pg_json_out(o, v);
+        return;
     case DT_NULL: case DT_INVALID: return;
     }
 }

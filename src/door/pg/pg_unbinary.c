@@ -195,8 +195,19 @@ static const DataType *wire_type(Arena *a, int32_t oid)
     return t;
 }
 
+static Status as_text(Arena *a, Value *v, Error *err)
+{
+    static const DataType text = { .kind = DT_STRING };
+    Str s;
+
+    TRY(pg_value_text(a, v, &s, err));
+    *v = (Value){ .kind = DT_STRING, .type = &text, .string = s };
+    return OK;
+}
+
 Status pg_binary_parse(Arena *a, const DataType *t, int32_t oid, Str bytes, Value *ret, Error *err)
 {
+    static const DataType item = { .kind = DT_STRING }, texts = { .kind = DT_LIST, .nchildren = 1, .children = (DataType *)&item };
     PgIn in = pg_in(bytes);
 
     if (!oid)
@@ -205,10 +216,14 @@ Status pg_binary_parse(Arena *a, const DataType *t, int32_t oid, Str bytes, Valu
         TRY(pg_numeric_unpack(a, bytes, ret, err));
         return pg_value_coerce(a, t, ret, err);
     }
-    if (pg_element_oid(oid)) {
-        const DataType *list = t->kind == DT_LIST ? t : wire_type(a, oid);
+    if (pg_is_nested_oid(oid) || (t->kind == DT_STRUCT && t->made && (int32_t)t->made->oid == oid))
+        return pg_nested_unbinary(a, t, oid, bytes, ret, err);
+    if (pg_element_oid(oid) || t->kind == DT_LIST) {
+        const DataType *list = t->kind == DT_LIST && !pg_has_fields(t) ? t : pg_has_fields(t) || pg_is_nested_oid(pg_element_oid(oid)) ? &texts : wire_type(a, oid);
         TRY(read_array(a, list, oid, &in, ret, err));
-        return pg_in_done(&in) ? OK : malformed(oid, err);
+        if (!pg_in_done(&in))
+            return malformed(oid, err);
+        return list == &texts ? as_text(a, ret, err) : OK;
     }
     const DataType *wire = wire_type(a, oid);
     *ret = (Value){ .kind = wire->kind, .type = wire };
