@@ -150,7 +150,7 @@ static UNUSED Str rows_now(Client *e) { return rows_at(e, ice_current_snapshot(e
 static UNUSED Str changes_between(Client *e, const IceSnapshot *from, const IceSnapshot *to)
 {
     LakeChanges ch = {0};
-    assert_ok(lake_changes(e->l, e->a, e->conn, &e->lt, from, to, ice_current_schema(e->t.meta), &ch, &e->err), &e->err);
+    assert_ok(lake_changes(e->l, e->a, e->conn, &e->lt, from, to, ice_current_schema(e->t.meta), NULL, &ch, &e->err), &e->err);
     return one_text(e, str_fmt(e->a, "SELECT string_agg(w || ':' || id, ' ' ORDER BY id, w) FROM (SELECT id, sum(__w) AS w FROM (" STR_FMT ") q GROUP BY id HAVING sum(__w) <> 0)",
                                STR_ARG(ch.relation.sql)));
 }
