@@ -4,7 +4,7 @@
 
 static void built_in_type(MzFill *f, const Value *row)
 {
-    static const struct { char letter; const char *name; } CATEGORIES[] = { { 'A', "array" }, { 'B', "boolean" }, { 'D', "date-time" }, { 'N', "numeric" }, { 'P', "pseudo" },
+    static const struct { char letter; const char *name; } CATEGORIES[] = { { 'A', "array" }, { 'B', "boolean" }, { 'D', "date-time" }, { 'N', "numeric" }, { 'P', "pseudo" }, { 'R', "range" },
         { 'S', "string" }, { 'T', "timespan" }, { 'U', "user-defined" }, { 'V', "bit-string" }, { 'X', "unknown" }, { 'Z', "internal" } };
     const char *category = "user-defined";
     StrVec acl = {0};

@@ -27,6 +27,7 @@ static DataType letter_type(char c)
     case 'H': return (DataType){ .kind = DT_LIST, .nchildren = 1, .children = (DataType *)&i16 };
     case 'V': return (DataType){ .kind = DT_LIST, .nchildren = 1, .children = (DataType *)&i16, .length = INT2VECTOR };
     case 'F': return (DataType){ .kind = DT_LIST, .nchildren = 1, .children = (DataType *)&f32 };
+    case 'c': return (DataType){ .kind = DT_STRING, .precision = 1 };            /* "char": drivers tell kinds of types by its bytes */
     default: return text;
     }
 }

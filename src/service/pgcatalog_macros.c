@@ -28,7 +28,8 @@ const char *const pgcat_macros[] = {
           "firn_pg_unquote(regexp_extract(_s, '^(?:(.*)\\.)?(\"(?:[^\"]|\"\")*\"|[^.\"]*)$', 2))), "
           "firn_pg_system_oid(regexp_replace(lower(_s), '^pg_catalog\\.', ''))) END"),
     MACRO("to_regtype(_s)", "CASE WHEN regexp_full_match(_s, '[0-9]+') THEN TRY_CAST(_s AS UINTEGER) ELSE (SELECT min(firn_t.oid) FROM "
-          "firn_pg_type_name firn_t WHERE regexp_replace(lower(_s), '^pg_catalog\\.', '') IN (firn_t.short, firn_t.long)) END"),
+          "firn_pg_type_name firn_t WHERE regexp_replace(lower(_s), '^pg_catalog\\.', '') IN (firn_t.short, firn_t.long) HAVING count(*) > 0 UNION ALL SELECT min(firn_d.oid) FROM firn_pg_made firn_d "
+          "JOIN firn_pg_ns firn_n ON firn_n.oid = firn_d.ns WHERE replace(_s, '\"', '') IN (firn_d.name, firn_n.name || '.' || firn_d.name) LIMIT 1) END"),
     MACRO("to_regproc(_s)", "CASE WHEN regexp_full_match(_s, '[0-9]+') THEN TRY_CAST(_s AS UINTEGER) ELSE (SELECT min(firn_p.oid) FROM "
           "firn_pg_procs firn_p WHERE firn_p.name = regexp_replace(lower(_s), '^pg_catalog\\.', '')) END"),
     MACRO("to_regprocedure(_s)", "firn_pg_to_regproc(regexp_replace(_s, '\\(.*\\)$', ''))"),

@@ -215,8 +215,8 @@ const PgcatTable pgcat_tables[] = {
     { "pg_catalog", "pg_ts_template",
       "oid:o tmplname:s tmplnamespace:o tmplinit:o tmpllexize:o" },
     { "pg_catalog", "pg_type",
-      "oid:o typname:s typnamespace:o typowner:o typlen:h typbyval:b typtype:s typcategory:s typispreferred:b typisdefined:b "
-      "typdelim:s typrelid:o typsubscript:o typelem:o typarray:o typinput:o typoutput:o typreceive:o typsend:o typmodin:o "
+      "oid:o typname:s typnamespace:o typowner:o typlen:h typbyval:b typtype:c typcategory:c typispreferred:b typisdefined:b "
+      "typdelim:c typrelid:o typsubscript:o typelem:o typarray:o typinput:o typoutput:o typreceive:o typsend:o typmodin:o "
       "typmodout:o typanalyze:o typalign:s typstorage:s typnotnull:b typbasetype:o typtypmod:i typndims:i typcollation:o "
       "typdefaultbin:s typdefault:s typacl:S" },
     { "pg_catalog", "pg_user",

@@ -507,7 +507,7 @@ def test_types(server, db):
     assert [int(x) for x in cur.fetchone()] == [65535, 4294967295, 18446744073709551615]
     with db.cursor(binary=True) as b:
         assert b.execute("SELECT a, b, c, l, n, i::text FROM ty").fetchone() == (b"\xff\xff", b"\xff" * 4, b"\xff" * 8, [1, None], [["a"]], "1 day")
-    assert [r[2] for r in rows(db, "SHOW COLUMNS FROM ty")][:6] == ["uint2", "uint4", "uint8", "integer[]", "map[text=>integer]", "text[]"]
+    assert [r[2] for r in rows(db, "SHOW COLUMNS FROM ty")][:6] == ["uint2", "uint4", "uint8", "integer list", "map[text=>integer]", "text list list"]
     server.stop()
     server.start()
     with server.connect("materialize") as c:

@@ -64,6 +64,8 @@ int32_t pg_type_oid(const DataType *t)
         return t->length;
     if (t->kind == DT_STRING && t->length > 0)
         return OID_VARCHAR;
+    if (t->kind == DT_STRING && t->precision == 1)     /* "char", of the catalog's */
+        return OID_CHAR;
     if (t->kind == DT_UINT32 && t->precision > 0)      /* marked by the parser */
         return OID_UINT4;
     return by_kind[t->kind];
