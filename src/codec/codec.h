@@ -42,6 +42,15 @@ bool json_scalar_at(Arena *a, Str text, Str path, Str *ret);
 bool json_sorted(Arena *a, Str text, Str *ret);
 bool json_without_nulls(Arena *a, Str text, Str *ret);                    /* the same, and members that are null are left out, at every depth */
 
+/* interval_text.c: PostgreSQL's texts of intervals. The fields that a literal names behind its text: what is smaller than `to` is cut off, what is larger than `from`
+ * (where it is another) too; digits of the seconds, -1: all. NULL: none are named. */
+typedef struct Interval { int32_t months, days; int64_t micros; } Interval;
+typedef enum { INTERVAL_ANY, INTERVAL_YEAR, INTERVAL_MONTH, INTERVAL_DAY, INTERVAL_HOUR, INTERVAL_MINUTE, INTERVAL_SECOND } IntervalField;
+typedef struct IntervalFields { IntervalField from, to; int digits; } IntervalFields;
+typedef enum { INTERVAL_PARSED, INTERVAL_MALFORMED, INTERVAL_TOO_LARGE } IntervalParse;
+IntervalField interval_field(Str word);                                  /* INTERVAL_ANY: it is none */
+IntervalParse interval_parse(Arena *a, Str text, const IntervalFields *f, Interval *ret);
+
 /* jsonb.c: PostgreSQL's jsonb. One text for each value: no blanks, members by name and of one name the last, numbers and escapes in one form.
  * LENIENT: NaN, inf and their kin, as an engine writes numbers that JSON does not have, become strings. false: no JSON, or nested beyond 200 levels. */
 typedef enum { JSONB_STRICT, JSONB_LENIENT } JsonbWords;

@@ -225,6 +225,7 @@ Status duck_functions_register(duckdb_connection con, Error *err)
     TRY(duck_error_register(con, err));
     TRY(duck_math_register(con, err));
     TRY(duck_jsonb_register(con, err));
+    TRY(duck_bytea_register(con, err));
     TRY(duck_json_register(con, err));
     TRY(duck_hmac_register(con, err));
     TRY(duck_interval_register(con, err));

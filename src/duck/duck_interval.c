@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* duck_interval.c - firn_justify_days, firn_justify_hours, firn_justify_interval(INTERVAL): 30 days as a month, 24 hours as a day, or both,
  * with fields of one sign, as PostgreSQL documents them.  Beyond 32 bits of days or months: 22008.  firn_interval_text(INTERVAL): as PostgreSQL
- * writes it, 1 year 2 mons -3 days +04:05:06.7.  Null in, null out.
+ * writes it, 1 year 2 mons -3 days +04:05:06.7, and firn_interval_in(VARCHAR) from such texts (codec, interval_text.c).  Null in, null out.
  *
  * The work is done in 64 bits, so that only the result can be out of range. */
 #include "duck/duck_scalar.h"
+
+#include "codec/codec.h"
 
 #include <stdio.h>
 
@@ -130,6 +132,30 @@ static void run_text(duckdb_function_info info UNUSED, duckdb_data_chunk in, duc
     }
 }
 
+static void run_in(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out)
+{
+    CLEANUP(arena_destroyp) Arena *arena = arena_create();
+    ScalarArgs a = scalar_args(in);
+    duckdb_interval *to = duckdb_vector_get_data(out);
+
+    for (size_t i = 0; i < a.n; i++) {
+        if (!scalar_has(&a, 0, i)) {
+            scalar_null(out, i);
+            continue;
+        }
+        duckdb_string_t *s = (duckdb_string_t *)a.data[0] + i;
+        Str text = str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s));
+        Interval v = { 0 };
+        IntervalParse how = interval_parse(arena, text, NULL, &v);
+        if (how != INTERVAL_PARSED) {
+            const char *fmt = how == INTERVAL_MALFORMED ? "invalid input syntax for type interval: \"" STR_FMT "\" SQLSTATE: 22007" : "interval field value out of range: \"" STR_FMT "\" SQLSTATE: 22015";
+            duckdb_scalar_function_set_error(info, str_fmt(arena, fmt, STR_ARG(str_sub(text, 0, 60))).p);
+            return;
+        }
+        to[i] = (duckdb_interval){ v.months, v.days, v.micros };
+    }
+}
+
 Status duck_interval_register(duckdb_connection con, Error *err)
 {
     static const ScalarSpec specs[] = {
@@ -137,6 +163,7 @@ Status duck_interval_register(duckdb_connection con, Error *err)
         { .name = "firn_justify_hours", .nargs = 1, .args = { DUCKDB_TYPE_INTERVAL }, .result = DUCKDB_TYPE_INTERVAL, .run = run_hours },
         { .name = "firn_justify_interval", .nargs = 1, .args = { DUCKDB_TYPE_INTERVAL }, .result = DUCKDB_TYPE_INTERVAL, .run = run_both },
         { .name = "firn_interval_text", .nargs = 1, .args = { DUCKDB_TYPE_INTERVAL }, .result = DUCKDB_TYPE_VARCHAR, .run = run_text },
+        { .name = "firn_interval_in", .nargs = 1, .args = { DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_INTERVAL, .run = run_in },
     };
 
     for (size_t i = 0; i < COUNT_OF(specs); i++)

@@ -30,6 +30,7 @@ NODISCARD Status duck_strict_register(duckdb_connection con, Error *err);
 NODISCARD Status duck_error_register(duckdb_connection con, Error *err);
 NODISCARD Status duck_math_register(duckdb_connection con, Error *err);
 NODISCARD Status duck_jsonb_register(duckdb_connection con, Error *err);
+NODISCARD Status duck_bytea_register(duckdb_connection con, Error *err);
 NODISCARD Status duck_json_register(duckdb_connection con, Error *err);
 NODISCARD Status duck_partition_hash_register(duckdb_connection con, Error *err);
 NODISCARD Status duck_text_parts_register(duckdb_connection con, Error *err);

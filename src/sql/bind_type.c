@@ -205,6 +205,8 @@ Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to)
         return bind_nested_out(b, x);
     if (!b->spark && !b->trino && bind_by_place(&x->type, to))
         return bind_nested_as(b, x, to);
+    if (!b->spark && !b->trino && ty_is_text(&x->type) && to->kind == DT_INTERVAL)
+        return bx_call(b->a, "interval_in", "firn_interval_in($1)", ty(DT_INTERVAL), x, NULL);
     if (!b->spark && !b->trino && ty_is_text(&x->type) && to->kind == DT_JSON)
         return bind_jsonb_in(b, x);
     if (!b->spark && !b->trino && x->type.kind == DT_JSON && (ty_is_numeric(to) || to->kind == DT_BOOL)) {
@@ -214,7 +216,7 @@ Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to)
     if (!b->spark && !b->trino && x->type.kind == DT_FLOAT && to->kind == DT_DECIMAL)      /* 1.3, not 1.29999995 */
         return bx_call(b->a, "text", "firn_float8_text", ty(DT_STRING), x, NULL);
     if (!b->spark && ty_is_text(&x->type) && to->kind == DT_BINARY)    /* '\x01ab' */
-        return bx_call(b->a, "bytea_in", "(CASE WHEN starts_with($1, '\\x') THEN unhex(substr($1, 3)) ELSE encode($1) END)", ty(DT_BINARY), x, NULL);
+        return bx_call(b->a, "bytea_in", "firn_bytea_in", ty(DT_BINARY), x, NULL);
     if (!b->spark && x->type.kind == DT_BINARY && to->kind == DT_STRING)
         return bx_call(b->a, "bytea_out", "('\\x' || lower(hex($1)))", ty(DT_STRING), x, NULL);
     if (!b->spark)

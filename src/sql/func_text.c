@@ -84,6 +84,8 @@ static Status split(FuncArgs *c)
     return func_with(c, "string_split_regex($1, $2)", ty_list(c->b->a, ty(DT_STRING)));
 }
 
+static Status no_encoding(FuncArgs *c, Str how) { return BIND_FAIL(c->b, c->e->position, "22023", "unrecognized encoding: \"" STR_FMT "\"", STR_ARG(how)); }
+
 static Status encode(FuncArgs *c)
 {
     Str how;
@@ -93,7 +95,9 @@ static Status encode(FuncArgs *c)
         return str_ieq(how, S("utf-8")) ? func_with(c, "encode($1)", ty(DT_BINARY)) : func_fail(c, "the character set UTF-8");
     if (str_ieq(how, S("hex")))
         return func_with(c, "lower(hex($1))", ty(DT_STRING));
-    return str_ieq(how, S("base64")) ? func_with(c, "to_base64($1)", ty(DT_STRING)) : func_fail(c, "hex or base64");
+    if (str_ieq(how, S("escape")))
+        return func_with(c, "firn_bytea_escape($1)", ty(DT_STRING));
+    return str_ieq(how, S("base64")) ? func_with(c, "rtrim(regexp_replace(to_base64($1), '(.{76})', '\\1' || chr(10), 'g'), chr(10))", ty(DT_STRING)) : no_encoding(c, how);
 }
 
 /* decode(bytes, 'UTF-8'), or decode(x, search, result, …[, default]). */
@@ -104,9 +108,8 @@ static Status decode(FuncArgs *c)
 
     if (!b->spark) {
         TRY(func_constant(c, 1, &how));
-        if (str_ieq(how, S("hex")))
-            return func_with(c, "from_hex($1)", ty(DT_BINARY));
-        return str_ieq(how, S("base64")) ? func_with(c, "from_base64($1)", ty(DT_BINARY)) : func_fail(c, "hex or base64");
+        const char *engine = str_ieq(how, S("hex")) ? "firn_bytea_from_hex($1)" : str_ieq(how, S("base64")) ? "firn_bytea_from_base64($1)" : str_ieq(how, S("escape")) ? "firn_bytea_from_escape($1)" : NULL;
+        return engine ? func_with(c, engine, ty(DT_BINARY)) : no_encoding(c, how);
     }
     if (c->e->args.n == 2) {
         bind_to(b, &c->e->args.p[0], ty(DT_BINARY));

@@ -26,33 +26,64 @@ static Status mz_now(FuncArgs *c)
     return func_with(c, o->now_has ? str_fmt(c->b->a, "(%lld)", (long long)(o->now_us / 1000)).p : "(SELECT t_new FROM s_now)", ty_decimal(20, 0));
 }
 
-static bool is_seconds(Str f)
+/* PostgreSQL's names of units; Spark has some of its own beside them. */
+static Str unit_name(Str f)
 {
-    static const char *const names[] = { "second", "s", "sec", "seconds", "secs" };
+    static const char *const names[] = {
+        " microsecond microseconds us usec usecs usecond useconds ", " millisecond milliseconds ms msec msecs msecond mseconds ", " second seconds sec secs s ",
+        " minute minutes min mins m ", " hour hours hr hrs h ", " day days d ", " week weeks w ", " month months mon mons ", " quarter quarters qtr ", " year years yr yrs y ",
+        " decade decades dec decs ", " century centuries cent c ", " millennium millennia millenniums mil mils ",
+    };
+    static const char *const units[] = { "microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "century", "millennium" };
+    char key[24] = " ";
+
+    if (!f.n || f.n > sizeof key - 3)
+        return f;
+    for (size_t i = 0; i < f.n; i++)
+        key[i + 1] = f.p[i] >= 'A' && f.p[i] <= 'Z' ? (char)(f.p[i] + 32) : f.p[i];
+    key[f.n + 1] = ' ';
     for (size_t i = 0; i < COUNT_OF(names); i++)
-        if (str_ieq(f, str_c(names[i])))
-            return true;
-    return false;
+        if (strstr(names[i], key))
+            return str_c(units[i]);
+    return f;
+}
+
+/* What a time of day, and a date where EXTRACT is written, do not have. */
+static Status lacks_field(FuncArgs *c, Str f)
+{
+    static const char *const of_day[] = { "hour", "minute", "second", "millisecond", "microsecond" };
+    DataTypeKind k = func_arg(c, 1)->kind;
+    bool day_part = false;
+
+    for (size_t i = 0; i < COUNT_OF(of_day); i++)
+        day_part |= str_eq(f, str_c(of_day[i]));
+    if (c->b->spark || str_ieq(f, S("epoch")) || !(k == DT_TIME ? !day_part : k == DT_DATE && day_part && strcmp(c->spec->name, "extract") == 0))
+        return OK;
+    return BIND_FAIL(c->b, c->e->position, "0A000", "unit \"" STR_FMT "\" not supported for type " STR_FMT, STR_ARG(f), STR_ARG(bind_type_name(c->b, func_arg(c, 1))));
 }
 
 static Status extract(FuncArgs *c)
 {
     static const struct { const char *names, *engine; } fields[] = {
-        { "year y years yr yrs", "year($2)" }, { "yearofweek", "isoyear($2)" }, { "isoyear", "isoyear($2)" }, { "quarter qtr", "quarter($2)" },
-        { "month mon mons months", "month($2)" }, { "week w weeks", "weekofyear($2)" }, { "day d days dayofmonth", "day($2)" },
+        { "year", "year($2)" }, { "yearofweek", "isoyear($2)" }, { "isoyear", "isoyear($2)" }, { "quarter", "quarter($2)" },
+        { "month", "month($2)" }, { "week", "weekofyear($2)" }, { "day dayofmonth", "day($2)" },
         { "dayofweek", "(dayofweek($2) + 1)" }, { "dow", "dayofweek($2)" }, { "isodow dayofweek_iso", "isodow($2)" }, { "doy dayofyear", "dayofyear($2)" },
-        { "hour h hours hr hrs", "hour($2)" }, { "minute m min mins minutes", "minute($2)" }, { "century", "date_part('century', $2)" },
-        { "decade", "date_part('decade', $2)" }, { "millennium", "date_part('millennium', $2)" },
+        { "hour", "hour($2)" }, { "minute", "minute($2)" }, { "century", "date_part('century', $2)" }, { "millennium", "date_part('millennium', $2)" },
     };
     Str f;
 
     TRY(func_constant(c, 0, &f));
-    if (is_seconds(f))
+    Str written = f;
+    f = unit_name(f);
+    TRY(lacks_field(c, f));
+    if (str_eq(f, S("decade")))
+        return func_with(c, func_arg(c, 1)->kind == DT_INTERVAL ? "date_part('decade', $2)" : "floor(year($2) / 10.0)", c->b->spark ? ty(DT_INT32) : ty_decimal(18, 0));
+    if (str_eq(f, S("second")))
         return func_with(c, "(date_part('microseconds', $2) / 1000000.0)", c->b->spark ? ty_decimal(8, 6) : ty_decimal(12, 6));
     if (str_ieq(f, S("epoch")))
         return func_with(c, "epoch($2)", c->b->spark ? ty_decimal(20, 6) : ty_decimal(20, 6));
-    if (!c->b->spark && (str_ieq(f, S("microseconds")) || str_ieq(f, S("milliseconds"))))
-        return func_with(c, str_ieq(f, S("microseconds")) ? "date_part('microseconds', $2)" : "(date_part('microseconds', $2) / 1000.0)", ty_decimal(18, 3));
+    if (!c->b->spark && (str_eq(f, S("microsecond")) || str_eq(f, S("millisecond"))))
+        return func_with(c, str_eq(f, S("microsecond")) ? "date_part('microseconds', $2)" : "(date_part('microseconds', $2) / 1000.0)", ty_decimal(18, 3));
     for (size_t i = 0; i < COUNT_OF(fields); i++) {
         StrVec names = { 0 };
         str_split(c->b->a, str_c(fields[i].names), ' ', &names);
@@ -64,7 +95,7 @@ static Status extract(FuncArgs *c)
             return func_with(c, fields[i].engine, c->b->spark ? ty(DT_INT32) : ty_decimal(18, 0));
         }
     }
-    return BIND_FAIL(c->b, c->e->position, "22023", c->b->spark ? "[INVALID_EXTRACT_FIELD] Cannot extract `" STR_FMT "`." : "unit \"" STR_FMT "\" not recognized", STR_ARG(f));
+    return BIND_FAIL(c->b, c->e->position, "22023", c->b->spark ? "[INVALID_EXTRACT_FIELD] Cannot extract `" STR_FMT "`." : "unit \"" STR_FMT "\" not recognized", STR_ARG(written));
 }
 
 static Status unit_of(FuncArgs *c, size_t i, Str *ret)
@@ -138,8 +169,8 @@ static Status trunc_unit(FuncArgs *c, size_t i, Str *ret)
     Str f;
 
     TRY(func_constant(c, i, &f));
-    *ret = str_lower(c->b->a, f);
-    for (size_t k = 0; k < COUNT_OF(alias); k++)
+    *ret = unit_name(str_lower(c->b->a, f));
+    for (size_t k = 0; c->b->spark && k < COUNT_OF(alias); k++)
         if (str_eq(*ret, str_c(alias[k][0])))
             *ret = str_c(alias[k][1]);
     static const char *const units[] = { "microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "century", "millennium" };
@@ -157,6 +188,16 @@ static Status trunc_date(FuncArgs *c)
     return func_with(c, str_fmt(c->b->a, "CAST(date_trunc('" STR_FMT "', $1) AS DATE)", STR_ARG(unit)).p, ty(DT_DATE));
 }
 
+/* The first century begins in the year 1, and so does the first millennium; before it the engine cuts towards the year 0. */
+static bool long_unit(FuncArgs *c, Str unit)
+{
+    int years = str_eq(unit, S("decade")) ? 10 : str_eq(unit, S("century")) ? 100 : str_eq(unit, S("millennium")) ? 1000 : 0;
+
+    if (years)
+        c->e->func->engine = str_fmt(c->b->a, "(date_trunc('year', $2) - to_years(CAST(((year($2) - %d) %% %d + %d) %% %d AS INTEGER)))", years > 10, years, years, years);
+    return years != 0;
+}
+
 static Status date_trunc(FuncArgs *c)
 {
     Str unit;
@@ -165,6 +206,8 @@ static Status date_trunc(FuncArgs *c)
     TRY(trunc_unit(c, 0, &unit));
     if (t.kind == DT_DATE)
         bind_to(c->b, &c->e->args.p[1], t = ty(DT_TIMESTAMPTZ));
+    if (!c->b->spark && t.kind != DT_INTERVAL && long_unit(c, unit))
+        return func_done(c, t);
     return func_with(c, str_fmt(c->b->a, "date_trunc('" STR_FMT "', $2)", STR_ARG(unit)).p, t);
 }
 

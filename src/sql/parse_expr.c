@@ -116,7 +116,7 @@ static Expr *prefix(Parser *p, Level min)
     if (p_take_op(p, '+'))
         return e_unary(p, OP_PLUS, p_expr_level(p, LV_UNARY), at);
     if (!p_trino(p) && p_take_op(p, '~'))
-        return e_unary(p, OP_BIT_NOT, p_expr_level(p, LV_UNARY), at);
+        return e_unary(p, OP_BIT_NOT, p_expr_level(p, p_spark(p) ? LV_UNARY : LV_OTHER + 1), at);      /* PostgreSQL: an operator like others, ~1 + 1 is ~(1 + 1) */
     if (p_spark(p) && p_take_op(p, '!'))
         return e_unary(p, OP_NOT, p_expr_level(p, LV_NOT), at);
     return p_postfix(p, p_primary(p));

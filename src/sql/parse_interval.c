@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* parse_interval.c - INTERVAL literals of both dialects to months, days and microseconds.
+/* parse_interval.c - INTERVAL literals to months, days and microseconds: Spark's and Trino's here, PostgreSQL's by codec (interval_text.c).
  *
  *   INTERVAL '3 days 2 hours'   INTERVAL '1' DAY   INTERVAL 3 DAYS 2 HOURS   INTERVAL '1-2' YEAR TO MONTH
  *   INTERVAL '1 02:03:04.5' DAY TO SECOND   INTERVAL '10:20' MINUTE TO SECOND   INTERVAL 'P1Y2M3DT4H5M6S'   '… ago'
  * Sums are checked: months and days are 32 bits, microseconds 64. */
+#include "codec/codec.h"
 #include "sql/parse_int.h"
 
 #define SECOND INT64_C(1000000)
@@ -51,9 +52,75 @@ static void qualifier(Parser *p, const Unit **from, const Unit **to)
         *to = unit_here(p, 1);
         p->at += 2;
     }
-    if (p_postgres(p) && p_is_op(p, '(') && p_is_op_at(p, 2, ')'))      /* SECOND(3) */
-        p->at += 3;
 }
+
+/* ---- PostgreSQL ---------------------------------------------------------------------------------------------------- */
+
+static IntervalField field_here(Parser *p, size_t ahead)
+{
+    const Token *t = p_peek(p, ahead);
+    return t->kind == TK_WORD ? interval_field(t->text) : INTERVAL_ANY;
+}
+
+/* (n) behind SECOND */
+static void digits_here(Parser *p, int *ret)
+{
+    int64_t n;
+
+    if (!p_is_op(p, '(') || p_peek(p, 1)->kind != TK_NUMBER || !p_is_op_at(p, 2, ')'))
+        return;
+    if (!str_to_i64(p_peek(p, 1)->text, &n) || n > 6)
+        p_syntax(p);
+    else
+        *ret = (int)n;
+    p->at += 3;
+}
+
+/* [field [TO field]] */
+static void fields_here(Parser *p, IntervalFields *f)
+{
+    if (!(f->from = field_here(p, 0)))
+        return;
+    f->to = f->from;
+    p_next(p);
+    if (p_is(p, K_TO) && field_here(p, 1)) {
+        f->to = field_here(p, 1);
+        p->at++;
+        if (f->to <= f->from)
+            p_syntax(p);
+        p->at++;
+    }
+    if (f->to == INTERVAL_SECOND)
+        digits_here(p, &f->digits);
+}
+
+static Expr *postgres_literal(Parser *p, int at, size_t precision)
+{
+    IntervalFields f = { .digits = -1 };
+    Interval v = { 0 };
+    Expr *e = e_null(p, at);
+
+    p->at++;
+    if (precision)
+        digits_here(p, &f.digits);
+    Str text = p_string(p);
+    fields_here(p, &f);
+    bool fresh = !p->status;
+    IntervalParse how = interval_parse(p->a, text, f.from || f.digits >= 0 ? &f : NULL, &v);
+    if (how == INTERVAL_MALFORMED)
+        P_FAIL(p, E_INVALID, at, "invalid input syntax for type interval: \"" STR_FMT "\"", STR_ARG(str_sub(text, 0, 60)));
+    else if (how == INTERVAL_TOO_LARGE)
+        P_FAIL(p, E_OVERFLOW, at, "interval field value out of range: \"" STR_FMT "\"", STR_ARG(str_sub(text, 0, 60)));
+    if (fresh && how != INTERVAL_PARSED)
+        memcpy(p->err->sqlstate, how == INTERVAL_MALFORMED ? "22007" : "22015", 6);
+    e->value.kind = e->type.kind = DT_INTERVAL;
+    e->value.interval.months = v.months;
+    e->value.interval.days = v.days;
+    e->value.interval.micros = v.micros;
+    return e;
+}
+
+/* ---- the others ---------------------------------------------------------------------------------------------------- */
 
 /* Spark's pairs: 3 DAYS -2 HOURS '1' MINUTE */
 static void pairs(Parser *p, Sum *sum)
@@ -97,8 +164,10 @@ Expr *p_interval(Parser *p)
         t = p_peek(p, 2);
     if (t->kind != TK_STRING || (p_spark(p) && sign))
         return NULL;
+    if (p_postgres(p))
+        return postgres_literal(p, at, precision);
     bool negative = p_trino(p) && p_is_op_at(p, 1, '-');
-    p->at += 1 + precision + (p_trino(p) ? sign : 0);
+    p->at += 1 + (p_trino(p) ? sign : 0);
     Str text = p_string(p);
     if (!p_spark(p))
         qualifier(p, &from, &to);

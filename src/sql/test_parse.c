@@ -216,6 +216,9 @@ static void literals_postgres(void **state)
     PG("timestamp with time zone '2020-01-01'", "(cast:timestamp '2020-01-01')");
     PG("\"A\"\"b\" = $2", "(= A\"b $2)");
     PG("Foo.BAR", "foo.bar");
+    PG("~1 + 1", "(~ (+ 1 1))");
+    PG("~1 | 2", "(| (~ 1) 2)");
+    PG("2 * ~1 + 1", "(* 2 (~ (+ 1 1)))");
     PG("1a", "error 1: trailing junk after numeric literal at or near \"1a\"");
 }
 
@@ -236,7 +239,13 @@ static void intervals(void **state)
     PG("INTERVAL '5' MINUTE", "[0m 0d 300000000us]");
     PG("INTERVAL 'P1Y2M3DT4H5M6S'", "[14m 3d 14706000000us]");
     PG("INTERVAL 'soon'", "error 1: invalid input syntax for type interval: \"soon\"");
-    PG("INTERVAL '99999999999 years'", "error 1: interval out of range: '99999999999 years'");
+    PG("INTERVAL '99999999999 years'", "error 1: interval field value out of range: \"99999999999 years\"");
+    PG("INTERVAL '1-2 3 4:5:6.7'", "[14m 3d 14706700000us]");
+    PG("INTERVAL '1-2 3 4:5:6.7' DAY TO HOUR", "[0m 3d 14400000000us]");
+    PG("INTERVAL '1.239' SECOND(2)", "[0m 0d 1240000us]");
+    PG("INTERVAL(1) '1.29'", "[0m 0d 1300000us]");
+    PG("INTERVAL '1 year 2 years'", "error 1: invalid input syntax for type interval: \"1 year 2 years\"");
+    PG("INTERVAL '1' HOUR TO DAY", "error 22: syntax error at or near \"DAY\"");
 }
 
 static void predicates(void **state)

@@ -130,3 +130,38 @@ def test_hmac_of_bytes(db):
     import hashlib
     import hmac
     assert texts(db, "hmac('\\xcd'::bytea, '\\x0102', 'sha256'), hmac('cd', 'k', 'md5')") == ["\\x" + hmac.new(b"\1\2", b"\xcd", hashlib.sha256).hexdigest(), "\\x" + hmac.new(b"k", b"cd", hashlib.md5).hexdigest()]
+
+
+def test_intervals(db):
+    assert texts(db, "interval '1-2 3 4:5:6.7', '-1-2 3 -4:5:6.7'::interval, interval '1 day 2 hours ago', interval '10.333 years', interval '1.2345678 s'") \
+        == ["1 year 2 mons 3 days 04:05:06.7", "-1 years -2 mons +3 days -04:05:06.7", "-1 days -02:00:00", "10 years 3 mons", "00:00:01.234568"]
+    assert texts(db, "interval '1-2 3 4:5:6.7' MONTH TO MINUTE, interval '12:34:56' HOUR, interval '10:20' MINUTE TO SECOND, interval '1.239' SECOND(2)") == ["2 mons 3 days 04:05:00", "12:00:00", "00:10:20", "00:00:01.24"]
+    assert texts(db, "interval '1 day' s") == ["1 day"]
+    for text in ("1 year 2 years", "1-13", "1:2 3 hours", "soon", ""):
+        fails(db, f"interval '{text}'", "22007", "invalid input syntax for type interval")
+        fails(db, f"'{text}'::text::interval", "22007")
+    fails(db, "interval '2147483648 days'", "22015")
+
+
+def test_operators_bind_as_postgresql_has_it(db):
+    assert texts(db, "~1 + 1, (~1) + 1, 2 * ~1 + 1, ~1 | 2") == ["-3", "-1", "-6", "-2"]
+
+
+def test_long_units(db):
+    assert texts(db, "date_trunc('century', timestamp '2000-11-26'), date_trunc('millennium', timestamp '2019-11-26'), date_trunc('decades', timestamp '0001-01-01' - interval '2 years'), "
+                     "date_trunc('century', timestamp '0001-01-01' - interval '1 second'), date_trunc('ms', timestamp '2019-01-01 00:00:00.123456')") \
+        == ["1901-01-01 00:00:00", "2001-01-01 00:00:00", "0011-01-01 00:00:00 BC", "0100-01-01 00:00:00 BC", "2019-01-01 00:00:00.123"]
+    assert texts(db, "extract(decade from timestamp '0001-01-01' - interval '11 years 1 second'), extract(ms from timestamp '2020-01-01 00:00:01.5')::int, extract(us from time '00:00:01')::int, date_part('hour', date '2020-01-01')") == ["-2", "1500", "1000000", "0"]
+    fails(db, "extract(hour from date '2020-01-01')", "0A000", "not supported for type date")
+    fails(db, "extract(century from time '11:12:13')", "0A000", "not supported for type time")
+    fails(db, "extract(foo from date '2020-01-01')", "22023", "not recognized")
+
+
+def test_bytes_as_text(db):
+    assert texts(db, "encode(repeat('a', 57)::bytea, 'base64'), encode('\\x00ff5c41', 'escape'), decode('\\000a\\\\', 'escape'), decode(E'41 42\t43', 'hex'), decode('YW Jj', 'base64'), 'a\\001b'::bytea") \
+        == ["YWFh" * 19, "\\000\\377\\\\A", "\\x00615c", "\\x414243", "\\x616263", "\\x610162"]
+    assert texts(db, "encode(repeat('a', 58)::bytea, 'base64')") == ["YWFh" * 19 + "\nYQ=="]
+    for call, words in [("decode('0', 'hex')", "odd number of digits"), ("decode('0g', 'hex')", "invalid hexadecimal digit: \"g\""), ("decode('aaa@', 'base64')", "invalid symbol"),
+                        ("decode('a', 'base64')", "end sequence"), ("decode('=', 'base64')", "unexpected"), ("encode('a', 'rot13')", "unrecognized encoding")]:
+        fails(db, call, "22023", words)
+    fails(db, "'a\\9'::bytea", "22P02", "invalid input syntax for type bytea")
