@@ -216,6 +216,15 @@ Status remote_tables(RemoteCatalog *c, Arena *a, Str ns, StrVec *names, Error *e
     return pages(c, a, str_cat(a, remote_namespace_path(c, a, ns), S("/tables")), take_tables, names, err);
 }
 
+Status remote_namespace_find(RemoteCatalog *c, Str ns, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Str body = {0};
+    RemoteCall q = { .method = "GET", .path = remote_namespace_path(c, a, ns), .does = DOES_LIST };
+
+    return remote_call(c, a, &q, &body, err);
+}
+
 Status remote_namespace_create(RemoteCatalog *c, Str ns, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();

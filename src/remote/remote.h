@@ -44,6 +44,7 @@ void remote_closep(RemoteCatalog **c);
 
 typedef VEC(StrVec) RemoteNamespaces;
 NODISCARD Status remote_namespaces(RemoteCatalog *c, Arena *a, RemoteNamespaces *ret, Error *err);
+NODISCARD Status remote_namespace_find(RemoteCatalog *c, Str ns, Error *err);                          /* E_NOT_FOUND: there is none */
 NODISCARD Status remote_namespace_create(RemoteCatalog *c, Str ns, Error *err);                       /* one level; E_EXISTS is OK to ignore */
 
 NODISCARD Status remote_tables(RemoteCatalog *c, Arena *a, Str ns, StrVec *names, Error *err);        /* E_NOT_FOUND: no such namespace */

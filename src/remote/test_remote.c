@@ -181,6 +181,11 @@ static void test_namespaces(void **state)
     assert_str(last(e)->body, "{\"namespace\":[\"n.1\"],\"properties\":{}}");
     e->status = 409;
     assert_status(remote_namespace_create(e->c, S("n"), &e->err), E_EXISTS);
+    e->status = 404;
+    assert_status(remote_namespace_find(e->c, S("n\x1f" "m"), &e->err), E_NOT_FOUND);
+    assert_true(is(last(e), "GET /cat/v1/namespaces/n%1Fm HTTP"));
+    e->status = 200;
+    assert_ok(remote_namespace_find(e->c, S("n"), &e->err), &e->err);
     e->status = 503;
     e->n = 0;
     assert_status(remote_namespaces(e->c, e->a, &all, &e->err), E_UNAVAILABLE);

@@ -74,15 +74,25 @@ static Status create_once(Sink *s, Arena *a, const IceSchema *schema, Table *ret
     return OK;
 }
 
+static Status create_namespace(Sink *s, Error *err)
+{
+    Status made = remote_namespace_create(s->catalog, s->spec.ns, err);
+
+    if (made == OK || made == E_EXISTS)
+        return OK;
+    return error_context(err, "creating namespace '" STR_FMT "'", STR_ARG(s->spec.ns));
+}
+
+/* The namespace is looked for first: there are catalogs in which a table that was refused for want of one leaves half a namespace. */
 static Status create(Sink *s, Arena *a, const IceSchema *schema, Table *ret, Error *err)
 {
     Error ignored;
-    Status st = create_once(s, a, schema, ret, err);
 
-    if (st == E_NOT_FOUND) {                          /* the namespace */
-        Status made = remote_namespace_create(s->catalog, s->spec.ns, err);
-        if (made != OK && made != E_EXISTS)
-            return error_context(err, "creating namespace '" STR_FMT "'", STR_ARG(s->spec.ns));
+    if (remote_namespace_find(s->catalog, s->spec.ns, &ignored) == E_NOT_FOUND)
+        TRY(create_namespace(s, err));
+    Status st = create_once(s, a, schema, ret, err);
+    if (st == E_NOT_FOUND) {
+        TRY(create_namespace(s, err));
         st = create_once(s, a, schema, ret, err);
     }
     if (st == E_EXISTS || st == E_UNKNOWN || st == E_TIMEOUT)
