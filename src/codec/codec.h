@@ -72,15 +72,6 @@ bool ident_parts(Arena *a, Str text, IdentEnd end, Json **ret);
 /* The records of n fields of a CSV text, as arrays of strings; none, when its first record has not as many. */
 Json *csv_records(Arena *a, Str text, size_t n);
 
-Json *json_null(Arena *a);
-Json *json_bool(Arena *a, bool v);
-Json *json_int(Arena *a, int64_t v);
-Json *json_real(Arena *a, double v);
-Json *json_str(Arena *a, Str v);
-Json *json_array(Arena *a);
-Json *json_object(Arena *a);
-void json_push(Arena *a, Json *array, Json *v);
-void json_set(Arena *a, Json *object, const char *key, Json *v);      /* replaces */
 /* nested_text.c: PostgreSQL's texts of values that have parts.  Each gives the parts as they are written, a part with parts of its own as its text, NULL as JSON's null.
  * false: malformed. */
 bool array_items(Arena *a, Str text, Json **ret);                         /* {a,"b c",NULL,{d}}: strings and nulls */
@@ -92,6 +83,15 @@ bool range_parts(Arena *a, Str text, RangeText *ret);                     /* [1,
 typedef enum { NESTED_ARRAY, NESTED_RECORD, NESTED_MAP, NESTED_RANGE } NestedText;
 void nested_quote(StrBuf *b, NestedText in, Str part);
 
+Json *json_null(Arena *a);
+Json *json_bool(Arena *a, bool v);
+Json *json_int(Arena *a, int64_t v);
+Json *json_real(Arena *a, double v);
+Json *json_str(Arena *a, Str v);
+Json *json_array(Arena *a);
+Json *json_object(Arena *a);
+void json_push(Arena *a, Json *array, Json *v);
+void json_set(Arena *a, Json *object, const char *key, Json *v);      /* replaces */
 void json_set_s(Arena *a, Json *object, Str key, Json *v);
 bool json_del(Json *object, Str key);
 

@@ -230,8 +230,8 @@ Status duck_functions_register(duckdb_connection con, Error *err)
     TRY(duck_hmac_register(con, err));
     TRY(duck_interval_register(con, err));
     TRY(duck_text_parts_register(con, err));
-    TRY(duck_partition_hash_register(con, err));
     TRY(duck_nested_text_register(con, err));
     TRY(duck_range_register(con, err));
+    TRY(duck_partition_hash_register(con, err));
     return duck_strict_register(con, err);
 }

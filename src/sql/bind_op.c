@@ -101,6 +101,7 @@ static Status bind_numeric(Bind *b, Expr *e)
         to_decimal(b, r);
         TypeMark mark = (*l)->type.mark == MARK_NUMERIC || (*r)->type.mark == MARK_NUMERIC ? MARK_NUMERIC : MARK_NONE;
         finish(e, decimal_result(b, e->op, (*l)->type, (*r)->type));
+        e->type.mark = mark;
     } else if (e->op == OP_DIV && b->spark) {
         bind_to(b, l, ty(DT_DOUBLE));
         bind_to(b, r, ty(DT_DOUBLE));
@@ -230,7 +231,6 @@ static Status bind_arithmetic(Bind *b, Expr **pe)
 
 /* ---- comparison, logic, text ------------------------------------------------------------------------------------------------ */
 
-static Status bind_comparison(Bind *b, Expr *e)
 /* char(n) is compared without the blanks at its end: it is kept so, what is beside it is not. */
 static void without_blanks(Bind *b, Expr **x, Expr **beside)
 {
@@ -238,6 +238,7 @@ static void without_blanks(Bind *b, Expr **x, Expr **beside)
         *x = bx_call(b->a, "bpchar", "rtrim($1, ' ')", ty(DT_STRING), *x, NULL);
 }
 
+static Status bind_comparison(Bind *b, Expr *e)
 {
     DataType t;
     Expr **sides[] = { &e->args.p[0], &e->args.p[1] };
@@ -248,9 +249,9 @@ static void without_blanks(Bind *b, Expr **x, Expr **beside)
     if (t.kind == DT_MAP && t.mark != MARK_MAP)
         return fail_types(b, e, op_name(e->op));
     Expr **both[] = { &e->args.p[0], &e->args.p[1] };
-    TRY(bind_unify_compared(b, both, 2, e->position, &t));
     without_blanks(b, both[0], both[1]);
     without_blanks(b, both[1], both[0]);
+    TRY(bind_unify_compared(b, both, 2, e->position, &t));
     finish(e, ty(DT_BOOL));
     if (e->op == OP_NULLSAFE_EQ)
         e->nullable = 0;
@@ -357,11 +358,11 @@ Status bind_binary(Bind *b, Expr **pe)
 
     if (b->trino)
         return trino_binary(b, pe);
-    if (!b->spark && bind_is_jsonb_op(e))
     if (!b->spark && bind_is_range_op(e))
         return bind_range_op(b, pe);
     if (!b->spark && bind_is_collection_op(e))
         return bind_collection_op(b, pe);
+    if (!b->spark && bind_is_jsonb_op(e))
         return bind_jsonb_op(b, pe);
     switch (e->op) {
     case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_INT_DIV: case OP_MOD: case OP_POW: return bind_arithmetic(b, pe);
