@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other people's object store and catalog: MinIO (MINIO, or what tools/setup-bench made) and Iceberg's REST fixture server (jars of tools/setup-bench)."""
+"""Other people's object stores and catalogs: MinIO (MINIO, or what tools/setup-bench made), Iceberg's REST fixture server (jars of tools/setup-bench), SeaweedFS (WEED names its program)."""
+import json
 import os
 import pathlib
 import shutil
@@ -17,6 +18,7 @@ from conftest import ROOT
 PEERS = ROOT / "build" / "peers"
 MINIO = os.environ.get("MINIO") or (str(PEERS / "minio") if (PEERS / "minio").exists() else None)
 FIXTURE = shutil.which("java") and list((PEERS / "fixture").glob("*.jar"))
+WEED = os.environ.get("WEED")
 KEYS = ("admin", "password")
 
 
@@ -84,4 +86,40 @@ class Fixture:
 
     def stop(self):
         self.process.terminate()
+        self.process.wait(20)
+
+
+ROLE = "arn:aws:iam::000000000000:role/Vended"
+WEED_IAM = {
+    "identities": [{"name": "admin", "credentials": [{"accessKey": KEYS[0], "secretKey": KEYS[1]}], "actions": ["Admin", "Read", "List", "Tagging", "Write"]}],
+    "sts": {"tokenDuration": "12h", "maxSessionLength": "24h", "issuer": "tests", "signingKey": "a2V5LW9mLXRlc3RzLWtleS1vZi10ZXN0cy1rZXktb2YtdGVzdHM="},
+    "roles": [{"roleName": "Vended", "roleArn": ROLE, "attachedPolicies": ["Everything"], "trustPolicy": {"Version": "2012-10-17", "Statement": [
+        {"Effect": "Allow", "Principal": {"Federated": "iceberg-catalog"}, "Action": ["sts:AssumeRole", "sts:AssumeRoleWithCredentials"]}]}}],
+    "policies": [{"name": "Everything", "document": {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}}],
+}
+
+
+class Weed:
+    """SeaweedFS: an object store with an Iceberg REST catalog of its own (OAuth2, signed requests, credentials by STS for one table's prefix); the warehouse is a table bucket.
+    external: it tells clients where its store is, and vends; it then takes signatures for the store's host alone."""
+
+    def __init__(self, folder, bucket, external=True):
+        self.folder, self.bucket, self.external = pathlib.Path(folder), bucket, external
+        (self.folder / "data").mkdir()
+        (self.folder / "iam.json").write_text(json.dumps(WEED_IAM))
+        self.ports = {p: free_port() for p in ("master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc", "s3.port", "s3.port.grpc", "s3.port.iceberg")}
+        self.url, self.s3 = f"http://127.0.0.1:{self.ports['s3.port.iceberg']}", f"http://127.0.0.1:{self.ports['s3.port']}"
+        self.start()
+
+    def start(self):
+        iam, log = self.folder / "iam.json", self.folder / "weed.log"
+        args = [WEED, "mini", f"-dir={self.folder / 'data'}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-master.telemetry=false", "-webdav=false", "-admin.ui=false", f"-s3.config={iam}",
+                f"-s3.iam.config={iam}", f"-s3.iceberg.credentialRole={ROLE}", f"-tableBucket={self.bucket}"] + ([f"-s3.externalUrl={self.s3}"] if self.external else [])
+        self.process = subprocess.Popen(args + [f"-{k}={v}" for k, v in self.ports.items()], cwd=self.folder, stdout=open(log, "ab"), stderr=subprocess.STDOUT,
+                                        env=dict(os.environ, AWS_ACCESS_KEY_ID=KEYS[0], AWS_SECRET_ACCESS_KEY=KEYS[1]))
+        answers(f"{self.url}/v1/config?warehouse=s3://{self.bucket}/", self.process, log)
+        time.sleep(2)
+
+    def stop(self):
+        self.process.kill()
         self.process.wait(20)
