@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""firn as a client of a catalog that is not its own: Iceberg's REST fixture server in front of firn's S3 door (make test-long; needs FIRN_SUITES and Java).
+"""firn as a client of a catalog that is not its own: Iceberg's REST fixture server in front of firn's S3 door (make test-long; make setup-bench gets it, else FIRN_SUITES names where it is started).
 
 The C test (build/dev/test_foreign) makes, writes, changes, reads and drops tables through remote/ and lake/."""
 import os
@@ -12,11 +12,12 @@ import urllib.request
 
 import pytest
 
+import places
 from conftest import ROOT, Server
 
 SUITES = os.environ.get("FIRN_SUITES")
 PROGRAM = pathlib.Path(os.environ.get("FIRN_TEST_FOREIGN", ROOT / "build" / "dev" / "test_foreign"))
-pytestmark = [pytest.mark.long, pytest.mark.skipif(not SUITES, reason="FIRN_SUITES is not set"), pytest.mark.skipif(not shutil.which("java"), reason="no Java"),
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not SUITES and not places.FIXTURE, reason="no fixture server (make setup-bench)"), pytest.mark.skipif(not shutil.which("java"), reason="no Java"),
               pytest.mark.skipif(not PROGRAM.exists(), reason="make dev was not run")]
 
 
@@ -32,10 +33,18 @@ def catalog(tmp_path_factory):
     firn.s3().create_bucket(Bucket="foreign")
     port = free_port()
     log = open(folder / "standin.log", "wb")
-    standin = subprocess.Popen(
-        [str(pathlib.Path(SUITES) / "rck" / "standin"), str(port), "s3://foreign/w", "io-impl=org.apache.iceberg.aws.s3.S3FileIO", f"s3.endpoint={firn.lake}",
-         "s3.path-style-access=true", f"s3.access-key-id={firn.key}", f"s3.secret-access-key={firn.secret}", "include-credentials=true"],
-        stdout=log, stderr=log, env=dict(os.environ, AWS_REGION="us-east-1", AWS_ACCESS_KEY_ID=firn.key, AWS_SECRET_ACCESS_KEY=firn.secret))
+    keys = dict(os.environ, AWS_REGION="us-east-1", AWS_ACCESS_KEY_ID=firn.key, AWS_SECRET_ACCESS_KEY=firn.secret)
+    if places.FIXTURE:
+        env = dict(keys, CATALOG_REST_PORT=str(port), CATALOG_WAREHOUSE="s3://foreign/w", CATALOG_URI="jdbc:sqlite:file:foreign?mode=memory&cache=shared", CATALOG_INCLUDE__CREDENTIALS="true",
+                   CATALOG_IO__IMPL="org.apache.iceberg.aws.s3.S3FileIO", CATALOG_S3_ENDPOINT=firn.lake, CATALOG_S3_PATH__STYLE__ACCESS="true", CATALOG_S3_ACCESS__KEY__ID=firn.key,
+                   CATALOG_S3_SECRET__ACCESS__KEY=firn.secret)
+        standin = subprocess.Popen(["java", "-Xmx512m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", f"{places.PEERS}/fixture/*", "org.apache.iceberg.rest.RESTCatalogServer"],
+                                   stdout=log, stderr=log, env=env)
+    else:
+        standin = subprocess.Popen(
+            [str(pathlib.Path(SUITES) / "rck" / "standin"), str(port), "s3://foreign/w", "io-impl=org.apache.iceberg.aws.s3.S3FileIO", f"s3.endpoint={firn.lake}",
+             "s3.path-style-access=true", f"s3.access-key-id={firn.key}", f"s3.secret-access-key={firn.secret}", "include-credentials=true"],
+            stdout=log, stderr=log, env=keys)
     url = f"http://127.0.0.1:{port}"
     for _ in range(600):
         try:
