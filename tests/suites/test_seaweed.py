@@ -32,13 +32,15 @@ def weeds(tmp_path_factory):
 @pytest.fixture(scope="module")
 def live(tmp_path_factory, weeds):
     s = Server(tmp_path_factory.mktemp("live") / "data")
-    key, secret = places.KEYS
-    run(s, f"CREATE SECRET pair AS '{key}:{secret}'", f"CREATE SECRET sk AS '{secret}'", "CREATE SECRET bad AS 'admin:wrong-password'",
-        f"CREATE CONNECTION aws TO AWS (ACCESS KEY ID = '{key}', SECRET ACCESS KEY = SECRET sk, REGION = 'us-east-1', ENDPOINT = '{weeds['signed'].s3}')",
-        f"CREATE CONNECTION oauth TO ICEBERG CATALOG ({REST.format(url=weeds['oauth'].url)}, CREDENTIAL = SECRET pair, ACCESS DELEGATION = 'vended-credentials')",
-        f"CREATE CONNECTION signed TO ICEBERG CATALOG ({REST.format(url=weeds['signed'].url)}, AWS CONNECTION = aws, SIGNING NAME = 's3tables', SIGNING REGION = 'us-east-1')")
-    yield s
-    s.stop()
+    try:
+        key, secret = places.KEYS
+        run(s, f"CREATE SECRET pair AS '{key}:{secret}'", f"CREATE SECRET sk AS '{secret}'", "CREATE SECRET bad AS 'admin:wrong-password'",
+            f"CREATE CONNECTION aws TO AWS (ACCESS KEY ID = '{key}', SECRET ACCESS KEY = SECRET sk, REGION = 'us-east-1', ENDPOINT = '{weeds['signed'].s3}')",
+            f"CREATE CONNECTION oauth TO ICEBERG CATALOG ({REST.format(url=weeds['oauth'].url)}, CREDENTIAL = SECRET pair, ACCESS DELEGATION = 'vended-credentials')",
+            f"CREATE CONNECTION signed TO ICEBERG CATALOG ({REST.format(url=weeds['signed'].url)}, AWS CONNECTION = aws, SIGNING NAME = 's3tables', SIGNING REGION = 'us-east-1')")
+        yield s
+    finally:
+        s.stop()
 
 
 def run(live, *texts):
