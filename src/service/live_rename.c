@@ -4,6 +4,8 @@
  * Definitions and statements are kept with whole names, so those of an object's users are written anew in the step that renames it.  What runs does not notice: views are
  * compiled by number. */
 #include "service/live_sql.h"
+#include "service/mzcatalog_int.h"
+#include "service/objects_int.h"
 
 typedef struct Rename { Run *r; ObjectVec changed; ObjectVec puts; } Rename;      /* changed: with their new names; puts: all that is stored */
 
@@ -57,6 +59,46 @@ static Status replace_in_live(Rename *n, LiveStmt *l, Error *err)
     return OK;
 }
 
+/* ---- types of columns ------------------------------------------------------------------------------------------------------------------ */
+
+/* By number in columns, by its parts in a statement that was read again. */
+static Status rename_type(Rename *n, DataType *t, Error *err)
+{
+    MadeType *m = t->made ? arena_new(n->r->a, MadeType) : NULL;
+
+    if (m) {
+        *m = *t->made;
+        TRY(replace_parts(n, &m->parts, err));
+        if (!m->oid && m->parts.n == 3)
+            m->name = live_full_name(n->r->a, &(LiveName){ m->parts.p[0], m->parts.p[1], m->parts.p[2] });
+        for (size_t i = 0; m->oid && i < n->changed.n; i++)
+            if (n->changed.p[i].kind == OBJ_TYPE && m->oid == mz_object_oid(n->changed.p[i].id))
+                m->name = live_full(n->r->a, &n->changed.p[i]);
+        t->made = m;
+    }
+    for (size_t i = 0; i < t->nchildren; i++)
+        TRY(rename_type(n, &t->children[i], err));
+    return OK;
+}
+
+static Status rename_column_types(Rename *n, Object *o, Error *err)
+{
+    const Json *kept = o->kind == OBJ_TYPE ? json_get(o->detail, "data-type") : NULL;
+    DataType whole;
+
+    if (kept) {
+        TRY(object_type_of(n->r->a, kept, &whole, err));
+        TRY(rename_type(n, &whole, err));
+        json_set(n->r->a, o->detail, "data-type", object_type_json(n->r->a, &whole));
+    }
+    for vec_each(ObjColumn, c, &o->columns) {
+        TRY(rename_type(n, &c->type, err));
+        if (c->type.made || c->type.nchildren)
+            c->type_name = sql_type_name(n->r->a, DIALECT_POSTGRES, &c->type);
+    }
+    return OK;
+}
+
 static Status rewrite_statement(Rename *n, Object *o, Error *err)
 {
     StmtVec all = {0};
@@ -67,6 +109,8 @@ static Status rewrite_statement(Rename *n, Object *o, Error *err)
     if (all.n != 1 || !all.p[0]->live)
         return OK;
     TRY(replace_in_live(n, all.p[0]->live, err));
+    for (size_t i = 0; i < all.p[0]->columns.n; i++)
+        TRY(rename_type(n, &all.p[0]->columns.p[i].type, err));
     all.p[0]->name = live_parts(n->r->a, o);
     o->create_sql = sql_live_text(n->r->a, all.p[0], LIVE_TEXT_WHOLE);
     return OK;
@@ -78,6 +122,7 @@ static Status rewrite(Rename *n, Object *o, Error *err)
 {
     if (o->definition.n)
         TRY_CTX(live_rename_in(n->r, o->definition, &n->changed, &o->definition, err), err, "%s \"" STR_FMT "\"", obj_kind_words(o->kind), STR_ARG(o->name));
+    TRY(rename_column_types(n, o, err));
     return rewrite_statement(n, o, err);
 }
 

@@ -114,6 +114,8 @@ static Status bind_like(Bind *b, Expr *e)
             return BIND_FAIL(b, e->position, "42883", "operator does not exist: " STR_FMT " ~~ text", STR_ARG(bind_type_name(b, &e->args.p[i]->type)));
         TRY(bind_coerce(b, &e->args.p[i], ty(DT_STRING), "LIKE"));
     }
+    if ((e->op == OP_REGEX_MATCH || e->op == OP_REGEX_IMATCH) && !b->spark && !b->trino)
+        e->args.p[1] = regex_unicode(b, e->args.p[1]);
     e->type = ty(DT_BOOL);
     e->nullable = any_nullable(e);
     return OK;

@@ -288,6 +288,26 @@ static Status match(FuncArgs *c)
     return func_with(c, sb_str(&b).p, ty_list(c->b->a, ty(DT_STRING)));
 }
 
-static const FuncRow rows[] = { { "regexp_match", FD_POSTGRES, match } };
+/* Of a pattern that is not a literal, and one that the engine cannot be told, its own meaning of letters is left: ASCII. */
+Expr *regex_unicode(Bind *b, Expr *pattern)
+{
+    const Value *v = &pattern->value;
+    int words = 0;
+    Str engine;
+
+    if (pattern->kind != EX_LITERAL || v->kind != DT_STRING || str_chr(v->string, '\\') < 0 || engine_pattern(b->a, v->string, &engine, &words))
+        return pattern;
+    Expr *e = bx_str(b->a, engine);
+    e->position = pattern->position;
+    return e;
+}
+
+static Status replace(FuncArgs *c)
+{
+    c->e->args.p[1] = regex_unicode(c->b, c->e->args.p[1]);
+    return func_done(c, ty(DT_STRING));
+}
+
+static const FuncRow rows[] = { { "regexp_match", FD_POSTGRES, match }, { "regexp_replace", FD_POSTGRES, replace } };
 
 FuncWorker func_regex(Str canonical, int dialect) { return func_row(rows, COUNT_OF(rows), canonical, dialect); }

@@ -135,7 +135,7 @@ static const FuncSpec specs[] = {
     { "regexp_extract", S_, SC, 2, 3, "ssi", "!", "regexp_extract($1, $2, $3{1})", 0, NULL },
     { "regexp_extract_all", S_, SC, 2, 3, "ssi", "!", "regexp_extract_all($1, $2, $3{1})", 0, NULL },
     { "regexp_replace", S_, SC, 3, 3, "sss", "s", "regexp_replace($1, $2, regexp_replace(replace($3, '\\', '\\\\'), '[$$](\\d)', '\\\\\\1', 'g'), 'g')", 0, NULL },
-    { "regexp_replace", P_, SC, 3, 4, "ssss", "s", "regexp_replace($1, $2, $3, $4{''})", 0, NULL },
+    { "regexp_replace", P_, SC, 3, 4, "ssss", "!", "regexp_replace($1, $2, $3, $4{''})", 0, NULL },
     { "regexp_like", B_, SC, 2, 2, "ss", "b", "regexp_matches", 0, NULL },
     { "rlike", S_, SC, 2, 2, "ss", "b", "regexp_matches", 0, "regexp_like" },
     { "regexp", S_, SC, 2, 2, "ss", "b", "regexp_matches", 0, "regexp_like" },

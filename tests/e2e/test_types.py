@@ -247,6 +247,24 @@ def test_created_types(server, db):
         refused(c, "SELECT NULL::named", "does not exist")
 
 
+def test_types_renamed(db):
+    db.execute("CREATE SCHEMA homes")
+    db.execute("CREATE TYPE homes.inner_t AS (x int)")
+    db.execute("CREATE TYPE outer_t AS (i homes.inner_t)")
+    db.execute("CREATE TYPE list_t AS LIST (ELEMENT TYPE = homes.inner_t)")
+    db.execute("CREATE TABLE ren (a homes.inner_t, b outer_t, c list_t)")
+    db.execute("CREATE MATERIALIZED VIEW ren_v AS SELECT a, '(1)'::homes.inner_t AS k FROM ren")
+    db.execute("ALTER TYPE homes.inner_t RENAME TO core_t")
+    db.execute("ALTER SCHEMA homes RENAME TO places")
+    full = "materialize.places.core_t"
+    assert [r[2] for r in rows(db, "SHOW COLUMNS FROM ren")] == [full, "materialize.public.outer_t", "materialize.public.list_t"]
+    for what in ("TYPE outer_t", "TYPE list_t", "TABLE ren", "MATERIALIZED VIEW ren_v"):
+        assert full in one(db, f"SHOW CREATE {what}")[1], what
+    db.execute("INSERT INTO ren VALUES (ROW(1), ROW(ROW(2)), LIST[ROW(3)])")
+    assert one(db, "SELECT a::text, k::text FROM ren_v") == ("(1)", "(1)") and one(db, "SELECT pg_typeof((b).i) FROM ren") == full
+    refused(db, "DROP TYPE places.core_t", "still depended upon")
+
+
 # ---- lists and maps -----------------------------------------------------------------------------------------------------------------------
 
 def test_lists(db):

@@ -176,6 +176,70 @@ static void test_nested_out(void **state UNUSED)
     assert_str(s, "{{1},{}}");
 }
 
+/* A range as the engine gives it: its text, its binary form, and that read again as a text. */
+static void range_is(RangeKind k, int state, int64_t lo, int lx, int64_t hi, int hi_in, const char *want)
+{
+    const DataType *t = data_type_of_range(k), *bound = &t->children[RANGE_LO];
+    Value cells[RANGE_FIELDS] = { { .kind = DT_INT8, .integer = state }, { .kind = bound->kind, .type = bound, .integer = lo }, { .kind = DT_BOOL, .boolean = lx },
+                                  { .kind = bound->kind, .type = bound, .integer = hi }, { .kind = DT_BOOL, .boolean = hi_in } };
+    Value v = { .kind = DT_STRUCT, .type = t, .items = { cells, RANGE_FIELDS } }, w;
+    Str s;
+
+    cells[RANGE_LO].kind = state == RANGE_HAS_LOWER ? bound->kind : DT_NULL;
+    cells[RANGE_HI].kind = hi == INT64_MAX ? DT_NULL : bound->kind;
+    assert_ok(pg_value_text(arena, &v, &s, &err), &err);
+    assert_str(s, want);
+    assert_ok(pg_value_binary(arena, &v, pg_type_oid(t), &s, &err), &err);
+    assert_ok(pg_value_parse(arena, t, pg_type_oid(t), 1, s, &w, &err), &err);
+    assert_int_equal(w.kind, DT_STRING);
+    assert_str(w.string, want);
+    assert_status(pg_value_parse(arena, t, pg_type_oid(t), 1, str_sub(s, 0, s.n - (s.n > 1)), &w, &err), s.n > 1 ? E_INVALID : OK);
+}
+
+static void test_ranges(void **state UNUSED)
+{
+    range_is(RANGE_INT4, RANGE_HAS_LOWER, 1, 0, 10, 0, "[1,10)");
+    range_is(RANGE_INT8, RANGE_NO_LOWER, 0, 1, 10, 0, "(,10)");
+    range_is(RANGE_INT4, RANGE_IS_EMPTY, 0, 0, INT64_MAX, 0, "empty");
+    range_is(RANGE_DATE, RANGE_HAS_LOWER, 18262, 0, INT64_MAX, 0, "[2020-01-01,)");
+    range_is(RANGE_TS, RANGE_HAS_LOWER, 0, 1, 1000000, 1, "(\"1970-01-01 00:00:00\",\"1970-01-01 00:00:01\"]");
+    DataType list = { .kind = DT_LIST, .nchildren = 1, .children = (DataType *)data_type_of_range(RANGE_INT4) };
+    assert_int_equal(pg_type_oid(&list), 3905);
+    assert_int_equal(data_type_range(&(DataType){ .kind = DT_STRUCT }), RANGE_NONE);
+    Value v;
+    assert_status(pg_value_parse(arena, data_type_of_range(RANGE_INT4), OID_INT4RANGE, 1, str_n("\2\0\0\0\4\0\0\0\1", 9), &v, &err), E_INVALID);       /* no upper bound, and no word that there is none */
+    assert_status(pg_value_parse(arena, data_type_of_range(RANGE_INT4), OID_INT4RANGE, 1, str_n("\1x", 2), &v, &err), E_INVALID);
+}
+
+/* The declared type says how a value looks. */
+static void looks(const Value *v, DataType t, const char *want)
+{
+    PgOut o = { 0 };
+
+    pg_text_as(&o, v, &t);
+    assert_str(str_n(o.p, o.n), want);
+    pg_out_free(&o);
+}
+
+static void test_marks(void **state UNUSED)
+{
+    DataType d = { .kind = DT_DECIMAL, .precision = 38, .scale = 10 }, text = scalar(DT_STRING), i32 = scalar(DT_INT32), pair[] = { text, i32 };
+    Value cells[] = { { .kind = DT_STRING, .type = &text, .string = S("a b") }, { .kind = DT_INT32, .type = &i32, .integer = 1 }, { .kind = DT_STRING, .type = &text, .string = S("k") }, { .kind = DT_NULL } };
+    DataType map = { .kind = DT_MAP, .nchildren = 2, .children = pair }, marked = map;
+    Value m = { .kind = DT_MAP, .type = &map, .items = { cells, 4 } };
+
+    looks(&(Value){ .kind = DT_DECIMAL, .type = &d, .wide = 15000000000 }, d, "1.5000000000");
+    looks(&(Value){ .kind = DT_DECIMAL, .type = &d, .wide = 15000000000 }, (DataType){ .kind = DT_DECIMAL, .mark = MARK_NUMERIC }, "1.5");
+    looks(&(Value){ .kind = DT_DECIMAL, .type = &d, .wide = 0 }, (DataType){ .kind = DT_DECIMAL, .mark = MARK_NUMERIC }, "0");
+    looks(&(Value){ .kind = DT_STRING, .type = &text, .string = S("\303\244") }, (DataType){ .kind = DT_STRING, .mark = MARK_BPCHAR, .length = 3 }, "\303\244  ");
+    looks(&m, map, "{\"a b\":1,\"k\":null}");
+    marked.mark = MARK_MAP;
+    looks(&m, marked, "{\"a b\"=>1,k=>NULL}");
+    looks(&m, scalar(DT_STRING), "{\"a b\":1,\"k\":null}");
+    assert_int_equal(pg_type_oid(&marked), OID_MAP);
+    assert_int_equal(pg_type_oid(&(DataType){ .kind = DT_UINT64, .mark = MARK_MZ_TIMESTAMP }), OID_MZ_TIMESTAMP);
+}
+
 static void test_binary_refused(void **state UNUSED)
 {
     static const struct { int32_t oid; DataTypeKind kind; const char *bytes; size_t n; } cases[] = {
@@ -416,7 +480,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers), cmocka_unit_test(test_numeric), cmocka_unit_test(test_times), cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_array_forms), cmocka_unit_test(test_nested_out), cmocka_unit_test(test_binary_refused),
+        cmocka_unit_test(test_array_forms), cmocka_unit_test(test_nested_out), cmocka_unit_test(test_ranges), cmocka_unit_test(test_marks), cmocka_unit_test(test_binary_refused),
         cmocka_unit_test(test_coerce), cmocka_unit_test(test_copy_in), cmocka_unit_test(test_copy_binary),
         cmocka_unit_test(test_scram), cmocka_unit_test(test_options), cmocka_unit_test(test_writer),
     };
