@@ -144,6 +144,8 @@ NODISCARD Status duck_describe(DuckConn *c, Arena *a, Str sql, DuckColumns *ret,
 /* A temporary table of this connection filled from C; dropped by duck_exec("DROP TABLE …") or with the connection. */
 typedef struct DuckAppender DuckAppender;
 NODISCARD Status duck_temp_table(DuckConn *c, Str name, const DuckColumn *cols, size_t ncols, DuckAppender **ret, Error *err);
+/* The same into a table that is there, within the connection's transaction: all of its columns in order. */
+NODISCARD Status duck_table_append(DuckConn *c, Str database, Str table, const DuckColumn *cols, size_t ncols, DuckAppender **ret, Error *err);
 void duck_append(DuckAppender *ap, const Value *v);          /* next cell; sticky error */
 void duck_append_null(DuckAppender *ap);
 void duck_append_i64(DuckAppender *ap, int64_t v);

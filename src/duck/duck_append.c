@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* duck_append.c - rows from C into a temporary table.
+/* duck_append.c - rows from C into a table.
  *
  * Sticky: after the first failure appending does nothing; duck_append_done tells. */
 #include "duck/duck_int.h"
@@ -59,7 +59,7 @@ static Str create_text(Arena *a, Str name, const DuckColumn *cols, size_t n)
     return sb_str(&b);
 }
 
-Status duck_temp_table(DuckConn *c, Str name, const DuckColumn *cols, size_t ncols, DuckAppender **ret, Error *err)
+Status duck_table_append(DuckConn *c, Str database, Str table, const DuckColumn *cols, size_t ncols, DuckAppender **ret, Error *err)
 {
     Arena *a = arena_create();
     CLEANUP(appender_done) DuckAppender *ap = arena_new(a, DuckAppender);
@@ -70,12 +70,19 @@ Status duck_temp_table(DuckConn *c, Str name, const DuckColumn *cols, size_t nco
         copy[i] = cols[i];
     ap->cols = copy;
     ap->ncols = ncols;
-    TRY_CTX(duck_exec(c, create_text(a, name, cols, ncols), err), err, "making temporary table '" STR_FMT "'", STR_ARG(name));
-    if (duckdb_appender_create_ext(c->con, "temp", "main", str_z(a, name), &ap->ap) != DuckDBSuccess)
+    if (duckdb_appender_create_ext(c->con, str_z(a, database), "main", str_z(a, table), &ap->ap) != DuckDBSuccess)
         return fail_append(ap, err);
     *ret = ap;
     ap = NULL;
     return OK;
+}
+
+Status duck_temp_table(DuckConn *c, Str name, const DuckColumn *cols, size_t ncols, DuckAppender **ret, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+
+    TRY_CTX(duck_exec(c, create_text(a, name, cols, ncols), err), err, "making temporary table '" STR_FMT "'", STR_ARG(name));
+    return duck_table_append(c, S("temp"), name, cols, ncols, ret, err);
 }
 
 /* ---- values ----------------------------------------------------------------------------------------------- */

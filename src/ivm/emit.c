@@ -35,7 +35,7 @@ int emit_deletes(const Emit *e, const Node *n)
 
 Status emit_step(Emit *e, Str name, Str sql, Error *err)
 {
-    IvmStep step = { name, sql };
+    IvmStep step = { .name = name, .sql = sql };
     for vec_each(const IvmStep, s, &e->plan->steps)
         if (str_eq(s->name, name) && str_eq(s->sql, sql))
             return OK;                                  /* asked for twice */

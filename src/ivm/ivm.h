@@ -69,13 +69,17 @@ NODISCARD Status ivm_query_sql(Arena *a, const IvmView *v, Str *ret, Error *err)
 
 typedef struct IvmChange { int changed; int has_deletes; } IvmChange;     /* one a source; empty deltas drop out of the plan */
 
-typedef struct IvmStep { Str name, sql; } IvmStep;   /* CREATE TEMP TABLE name AS sql, in order */
+/* CREATE TEMP TABLE name AS sql, in order.  `once`: the next step alone reads it, once: it may stand there as WITH name AS (sql). */
+typedef struct IvmStep { Str name, sql; int once; } IvmStep;
 typedef struct IvmPlan {
     VEC(IvmStep) steps;
-    Str delete_sql;        /* SELECT __file, __pos: stored rows that go; empty when none can */
+    Str delete_sql;        /* SELECT __file, __pos: stored rows that go; empty when none can.
+                              Of IVM_BAG and IVM_MERGE it reads steps alone: it gives the same when rows have come to v */
     Str insert_sql;        /* SELECT visible…, hidden…: rows that come */
     Str check_sql;         /* SELECT count(*) of broken invariants (negative counts, a row to delete that is not there);
                               non-zero: the stored state is wrong, refresh in full. Empty: nothing to check */
+    Str groups_sql;        /* of IVM_MERGE for IVM_LIVE: the last step read once, in place of the three above.  visible…, hidden…, __pos (of the
+                              stored row that goes, NULL: none), __gone (nothing takes its place), __bad (an invariant is broken). Empty: not offered */
 } IvmPlan;
 
 /* A plan for one refresh. E_UNSUPPORTED for IVM_FULL_ONLY. */

@@ -381,7 +381,9 @@ static Status group_step(Emit *e, int deletes, Error *err)
     sb_fmt(&b, " FROM " STR_FMT " n%d", STR_ARG(change), v->agg->in.p[0]->id);
     for (size_t i = 0; i < v->agg->nkeys; i++)
         sb_fmt(&b, "%s%zu", i ? ", " : " GROUP BY ", i + 1);
-    return emit_step(e, S("ivm_g"), sb_str(&b), err);
+    TRY(emit_step(e, S("ivm_g"), sb_str(&b), err));
+    e->plan->steps.p[e->plan->steps.n - 1].once = 1;
+    return OK;
 }
 
 static Str stored(Arena *a, const Slot *s) { return str_cat(a, S("v."), sql_ident_str(a, s->store)); }
@@ -507,10 +509,10 @@ static Str merged_groups(Arena *a, const IvmView *v, int again)
     return sb_str(&b);
 }
 
-static Status insert_groups(Emit *e, int again, Error *err)
+/* The groups with the values of their aggregates: what the root stands on. */
+static Str valued_groups(Arena *a, const IvmView *v, Str groups, const char *where)
 {
-    const IvmView *v = e->v;
-    StrBuf b = sb_new(e->a);
+    StrBuf b = sb_new(a);
     sb_addc(&b, "(SELECT m.*");
     for (size_t i = 0; i < v->agg->exprs.n; i++) {
         if (!v->agg->used[i])
@@ -522,29 +524,74 @@ static Status insert_groups(Emit *e, int again, Error *err)
             put_value(&b, v, i);
         sb_fmt(&b, " AS c%zu", i + 1);
     }
-    sb_fmt(&b, " FROM " STR_FMT " m%s)", STR_ARG(merged_groups(e->a, v, again)), v->agg->nkeys ? " WHERE m.x0 > 0" : "");
-    return root_select_sql(e, sb_str(&b), hidden_columns(e->a, v), &e->plan->insert_sql, err);
+    sb_fmt(&b, " FROM " STR_FMT " m%s)", STR_ARG(groups), where);
+    return sb_str(&b);
+}
+
+static Status insert_groups(Emit *e, int again, Error *err)
+{
+    const IvmView *v = e->v;
+    Str groups = valued_groups(e->a, v, merged_groups(e->a, v, again), v->agg->nkeys ? " WHERE m.x0 > 0" : "");
+    return root_select_sql(e, groups, hidden_columns(e->a, v), &e->plan->insert_sql, err);
+}
+
+/* What can never be of a group, if its stored state is right. */
+static void put_broken(StrBuf *b, const IvmView *v, const char *m)
+{
+    sb_fmt(b, "%s.x0 < 0", m);
+    for (size_t i = 1; i < v->slots.n; i++) {
+        const Slot *s = &v->slots.p[i];
+        if (s->kind == SLOT_SUM)
+            sb_fmt(b, " OR %s.x%zu <> 0 AND %s.x%zu = 0", m, i, m, slot_index(v, s->agg, SLOT_COUNT));
+        else if (!is_extreme(s))
+            sb_fmt(b, " OR %s.x%zu < 0 OR %s.x%zu > %s.x0", m, i, m, i, m);
+    }
+    if (!v->agg->nkeys)
+        sb_fmt(b, " OR %s.f IS NULL", m);
 }
 
 static void check_groups(Emit *e)
 {
     const IvmView *v = e->v;
     StrBuf b = sb_new(e->a);
-    sb_addc(&b, "SELECT (SELECT count(*) FROM ivm_m m WHERE m.x0 < 0");
-    for (size_t i = 1; i < v->slots.n; i++) {
-        const Slot *s = &v->slots.p[i];
-        if (s->kind == SLOT_SUM)
-            sb_fmt(&b, " OR m.x%zu <> 0 AND m.x%zu = 0", i, slot_index(v, s->agg, SLOT_COUNT));
-        else if (!is_extreme(s))
-            sb_fmt(&b, " OR m.x%zu < 0 OR m.x%zu > m.x0", i, i);
-    }
-    if (!v->agg->nkeys)
-        sb_addc(&b, " OR m.f IS NULL");
+    sb_addc(&b, "SELECT (SELECT count(*) FROM ivm_m m WHERE ");
+    put_broken(&b, v, "m");
     sb_addc(&b, ") + (SELECT count(*) FROM (SELECT 1 FROM ivm_m m");
     for (size_t i = 0; i < v->agg->nkeys; i++)
         sb_fmt(&b, "%sm.k%zu", i ? ", " : " GROUP BY ", i + 1);
     sb_addc(&b, " HAVING count(*) > 1) q)");
     e->plan->check_sql = sb_str(&b);
+}
+
+/* An expression over aggregates may fail where a group has no rows any more. */
+static int shows_columns_only(const IvmView *v)
+{
+    for vec_each(Expr *, x, &v->root->exprs)
+        if ((*x)->kind != EX_COLUMN)
+            return 0;
+    return 1;
+}
+
+static Status all_of_groups(Emit *e, int deletes, Error *err)
+{
+    const IvmView *v = e->v;
+    StrBuf b = sb_new(e->a);
+    if (deletes && !shows_columns_only(v))
+        return OK;
+    char *m = str_z(e->a, str_fmt(e->a, "n%d", v->agg->id));
+    sb_add(&b, hidden_columns(e->a, v));
+    sb_fmt(&b, ", %s.p AS __pos, ", m);
+    if (v->agg->nkeys)
+        sb_fmt(&b, "%s.x0 <= 0", m);
+    else
+        sb_addc(&b, "FALSE");
+    sb_addc(&b, " AS __gone, ");
+    if (deletes)
+        put_broken(&b, v, m);
+    else
+        sb_addc(&b, "FALSE");
+    sb_addc(&b, " AS __bad");
+    return root_select_sql(e, valued_groups(e->a, v, S("ivm_m"), ""), sb_str(&b), &e->plan->groups_sql, err);
 }
 
 Status merge_plan(Emit *e, Error *err)
@@ -555,7 +602,10 @@ Status merge_plan(Emit *e, Error *err)
     if (again)
         TRY(again_step(e, err));
     TRY(insert_groups(e, again, err));
-    check_groups(e);
+    if (deletes || e->v->target == IVM_STORED)         /* a view that is kept by the tick is checked when something can have gone wrong */
+        check_groups(e);
+    if (e->v->target == IVM_LIVE && !again)
+        TRY(all_of_groups(e, deletes, err));
     e->plan->delete_sql = S("SELECT m.f AS \"__file\", m.p AS \"__pos\" FROM ivm_m m WHERE m.f IS NOT NULL");
     return OK;
 }

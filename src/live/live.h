@@ -57,8 +57,6 @@ NODISCARD Status live_view_resume(Live *l, int64_t id, Error *err);             
 NODISCARD Status live_view_refresh(Live *l, int64_t id, Error *err);            /* computed anew; a paused one stays so */
 /* The engine's text of a relation's rows, for a printer: (SELECT …). With the view's own error when it has one. */
 NODISCARD Status live_relation_sql(Live *l, Arena *a, int64_t id, Str *ret, Error *err);
-/* Before a read: a view that reads mz_now(), itself or by what it reads, is brought to this moment. */
-NODISCARD Status live_freshen(Live *l, int64_t id, Error *err);
 /* ---- states of the past (live_history.c) --------------------------------------------------------------------------------------- */
 
 /* Keeps the changes of so many milliseconds; 0: none any more. Survives a restart; live_retain_prune forgets what is older. */
@@ -72,11 +70,15 @@ void live_table_fail(Live *l, int64_t id, const Error *why);
 
 /* ---- writing ----------------------------------------------------------------------------------------------------------- */
 
-/* A set of staged rows: those to come, and the stored ones to go. */
-typedef struct LiveWrite { int64_t relation; Str stage; int64_t rows; int deletes; } LiveWrite;
+/* A set of staged rows: those to come, and the stored ones to go.  `stage` stands behind FROM: a table's name, or the rows themselves when they are few: then `cells`
+ * has them too, row by row, as long as the arena lives that they were staged with. */
+typedef struct LiveWrite { int64_t relation; Str stage; int64_t rows; int deletes, as_text; const Value *cells; size_t ncells; } LiveWrite;
 
 /* Stages the rows of a query that gives the table's columns in order; `conn` is the writer's. */
 NODISCARD Status live_stage_inserts(Live *l, Arena *a, DuckConn *conn, int64_t id, Str sql, LiveWrite *ret, Error *err);
+/* The same for a query of at most LIVE_VALUES rows that costs nothing and may be run twice: VALUES. */
+enum { LIVE_VALUES = 16 };
+NODISCARD Status live_stage_values(Live *l, Arena *a, DuckConn *conn, int64_t id, Str sql, LiveWrite *ret, Error *err);
 /* Stages the rows of a query that gives __rid of stored rows (live_rows_sql names it), and, when new_sql is not empty, the rows that take their place.
  * Only between live_exclusive and its end: what was read must not change before it is written. */
 NODISCARD Status live_stage_changes(Live *l, Arena *a, DuckConn *conn, int64_t id, Str rids_sql, Str new_sql, LiveWrite *ret, Error *err);

@@ -8,7 +8,10 @@
 
 #include "live/live.h"
 
+#define CONTRADICTION "XX001"         /* SQLSTATE of a stored state that cannot be */
+
 enum {
+    FEW_ROWS = 1000,                  /* a tick of more is worth statements that are planned for it */
     WATCH_CHANGES_MAX = 1000000,      /* changes that wait for one slow reader */
     RELATIONS_MAX = 100000,
     RELATION_READERS_MAX = 1000,      /* views that one table's failure reaches */
@@ -42,7 +45,6 @@ typedef struct Relation {
     struct { int64_t *p; size_t n, cap; } sources;
     Error *error;                     /* of a view that is left out; heap; NULL: it is well */
     int paused;                       /* a view that takes no part in ticks */
-    int timed;                        /* a view that reads mz_now(), itself or by what it reads */
     int64_t changed;                  /* no later tick has changed it */
     VEC(LiveAssert) asserts;          /* columns of a view that must not be NULL */
     Whole whole;                      /* a view whose delta plan failed where its query does not */
@@ -95,6 +97,7 @@ typedef struct Delta {
     Str ins, del, chg;                /* columns (hidden too); rid; visible columns and __w. Empty: none */
     int has_deletes;
     int64_t rows;                     /* of chg; -1: not counted */
+    struct { const LiveWrite **p; size_t n, cap; } few;       /* of a table: the writes that `ins` is made of, when all of them have cells */
     Chunk *chunk;                     /* for watches */
 } Delta;
 
@@ -108,6 +111,7 @@ typedef struct Tick {
     size_t nextra;
     const LiveNote *extra_notes;
     size_t nextra_notes;
+    int64_t rows;                     /* staged for this attempt */
     struct { Delta *p; size_t n, cap; } deltas;
     struct { Relation **p; size_t n, cap; } skipped;  /* views left out of this attempt */
     Relation *fill;                   /* a new view to compute */
@@ -126,7 +130,6 @@ Str live_columns_sql(Arena *a, const LiveColumns *cols, const char *prefix);
 Str live_table(Arena *a, int64_t id);                 /* live.r12 */
 Str live_log_table(Arena *a, int64_t id);
 bool relation_reads(const Relation *r, int64_t id);    /* is it a view over this one? */
-bool live_is_timed(Live *l, const Relation *r);       /* as the leader: by its view, and what is known of its sources */
 void live_order(Live *l);                             /* as the leader, before `order` is used (live_replace.c) */
 Str live_create_sql(Arena *a, const Relation *r);     /* CREATE TABLE of its columns, the hidden ones too */
 NODISCARD Status live_find_sources(Live *l, Relation *r, Error *err);     /* of its view, into r->sources */
@@ -146,6 +149,12 @@ void tick_forget_views(Live *l);
 bool tick_heard(const Tick *t, const Relation *r);    /* does anybody read what changes in it? */
 /* d->chg becomes a table of that name: what `ins` and `del` amount to. */
 NODISCARD Status tick_difference(Tick *t, Delta *d, Str name, Error *err);
+
+/* live_rows.c: the rows of a query as a stage of text; *fit false: they are not such. */
+NODISCARD Status stage_text(Arena *a, DuckConn *conn, Str sql, Str columns, LiveWrite *ret, bool *fit, Error *err);
+NODISCARD Status rows_append(Tick *t, const Delta *d, Error *err);      /* d->few into their table */
+bool rows_are_plain(const Relation *r);               /* its columns, hidden ones too, pass through C as they are */
+NODISCARD Status rows_groups(Tick *t, const Relation *r, Str sql, Error *err);      /* IvmPlan's groups_sql, applied; E_INVALID with CONTRADICTION */
 
 /* live_time.c: while a view reads mz_now(), a tick a second. */
 void time_begin(Live *l);                             /* as the leader; once is enough */

@@ -16,7 +16,7 @@ static bool is_skipped(const Tick *t, const Relation *r)
 
 /* ---- writes of tables ------------------------------------------------------------------------------------------------------ */
 
-typedef struct Writes { StrVec ins, del; } Writes;
+typedef struct Writes { StrVec ins, del; struct { const LiveWrite **p; size_t n, cap; } few; } Writes;
 
 static void gather_one(Tick *t, const LiveWrite *w, int64_t id, Writes *ret)
 {
@@ -25,6 +25,9 @@ static void gather_one(Tick *t, const LiveWrite *w, int64_t id, Writes *ret)
     const Relation *r = live_find(t->l, id);
     Str part = str_fmt(t->a, "SELECT " STR_FMT " FROM " STR_FMT "%s", STR_ARG(live_columns_sql(t->a, &r->cols, "")), STR_ARG(w->stage), w->deletes ? " WHERE __rid IS NULL" : "");
     vec_push(t->a, &ret->ins, part);
+    t->rows += w->rows;
+    if (w->cells && w->ncells == (size_t)w->rows * r->cols.n)          /* it may have got a column meanwhile */
+        vec_push(t->a, &ret->few, w);
     if (w->deletes) {
         part = str_fmt(t->a, "SELECT __rid AS rid FROM " STR_FMT " WHERE __rid IS NOT NULL", STR_ARG(w->stage));
         vec_push(t->a, &ret->del, part);
@@ -73,6 +76,8 @@ static Status table_delta(Tick *t, Relation *r, Error *err)
         TRY(tick_temp_view(t, d.del, str_join(t->a, &w.del, S(" UNION ")), err));
     }
     TRY(table_change(t, &d, err));
+    for (size_t i = 0; w.few.n == w.ins.n && i < w.few.n; i++)
+        vec_push(t->a, &d.few, w.few.p[i]);
     vec_push(t->a, &t->deltas, d);
     return OK;
 }
@@ -92,6 +97,8 @@ static Status apply(Tick *t, const Delta *d, Error *err)
         TRY(live_exec(t->l, str_fmt(t->a, "DROP TABLE " STR_FMT "; " STR_FMT, STR_ARG(table), STR_ARG(t->replaced)), err));
     else
         TRY(tick_delete(t, d, err));
+    if (d->few.n)
+        return rows_append(t, d, err);
     return d->ins.n ? live_exec(t->l, str_fmt(t->a, "INSERT INTO " STR_FMT " SELECT * FROM " STR_FMT, STR_ARG(table), STR_ARG(d->ins)), err) : OK;
 }
 
@@ -145,6 +152,7 @@ static Status attempt(Tick *t, Relation **failed, Error *err)
     int64_t end;
 
     t->deltas.n = 0;
+    t->rows = 0;
     TRY(live_exec(t->l, S("BEGIN TRANSACTION"), err));
     Status s = inside(t, failed, err);
     if (s == OK)
@@ -189,7 +197,7 @@ static bool try_whole(const Tick *t, Relation *r, Status s, const Error *why)
 {
     if (r == t->fill || r == t->refresh || r == t->replace || r->error || r->whole || ivm_shape(r->view) == IVM_FULL_ONLY)
         return false;
-    r->whole = s == E_DIVISION || s == E_OVERFLOW ? WHOLE_ONCE : WHOLE_ALWAYS;
+    r->whole = s == E_DIVISION || s == E_OVERFLOW || strcmp(why->sqlstate, CONTRADICTION) == 0 ? WHOLE_ONCE : WHOLE_ALWAYS;
     log_event(LOG_WARN, "a view's delta plan failed: the view is computed anew", "view", str_fmt(t->a, "%lld", (long long)r->id).p, "error", why->message, NULL);
     return true;
 }
@@ -229,14 +237,21 @@ static void count(Tick *t, int64_t us)
     pthread_mutex_unlock(&t->l->lock);
 }
 
-static void drop_stages(Tick *t)
+static void drop_stage(Tick *t, const LiveWrite *w)
 {
     Error ignored;
+
+    if (!w->as_text)
+        (void)!live_exec(t->l, str_fmt(t->a, "DROP TABLE IF EXISTS " STR_FMT, STR_ARG(w->stage)), &ignored);
+}
+
+static void drop_stages(Tick *t)
+{
     for (size_t i = 0; i < t->nextra; i++)
-        (void)!live_exec(t->l, str_fmt(t->a, "DROP TABLE IF EXISTS " STR_FMT, STR_ARG(t->extra[i].stage)), &ignored);
+        drop_stage(t, &t->extra[i]);
     for (const Waiter *w = t->waiters; w; w = t->only ? NULL : w->next)
         for (size_t i = 0; i < w->n; i++)
-            (void)!live_exec(t->l, str_fmt(t->a, "DROP TABLE IF EXISTS " STR_FMT, STR_ARG(w->writes[i].stage)), &ignored);
+            drop_stage(t, &w->writes[i]);
 }
 
 Status tick_run(Tick *t, Error *err)

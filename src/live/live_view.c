@@ -179,21 +179,52 @@ static Status recompute(Tick *t, Relation *r, Error *err)
     return finish(t, &d, err);
 }
 
-static Status run_steps(Tick *t, const IvmPlan *p, int64_t *bad, Error *err)
+/* What the next statement alone reads stands inside of it: each statement costs more than its rows.  *ret: what stands before the text that reads the last step,
+ * when that is not to be a table either (`inside`). */
+typedef enum { LAST_TABLE, LAST_INSIDE } LastStep;
+static Status run_steps(Tick *t, const IvmPlan *p, LastStep last, Str *ret, Error *err)
+{
+    *ret = (Str){0};
+    for (size_t i = 0; i < p->steps.n; i++) {
+        const IvmStep *s = &p->steps.p[i];
+        bool once = s->once || (last == LAST_INSIDE && i + 1 == p->steps.n);
+        Str sql = str_cat(t->a, *ret, s->sql);
+        *ret = once ? str_fmt(t->a, "WITH " STR_FMT " AS (" STR_FMT ") ", STR_ARG(s->name), STR_ARG(sql)) : (Str){0};
+        if (!once)
+            TRY(make(t, s->name, sql, err));
+    }
+    return OK;
+}
+
+static Status check(Tick *t, const IvmPlan *p, int64_t *bad, Error *err)
 {
     bool has;
 
     *bad = 0;
-    for (size_t i = 0; i < p->steps.n; i++)
-        TRY(make(t, p->steps.p[i].name, p->steps.p[i].sql, err));
     return p->check_sql.n ? duck_scalar_i64(t->l->conn, p->check_sql, bad, &has, err) : OK;
 }
 
-/* Nobody hears of it: new rows go in where the old ones, found before, then go. */
-static Status apply_at_once(Tick *t, const Relation *r, const IvmPlan *p, const Delta *d, Error *err)
-{
-    Str table = live_table(t->a, r->id);
+static Str gone_sql(Tick *t, const IvmPlan *p) { return str_fmt(t->a, "SELECT __pos AS rid FROM (" STR_FMT ") q", STR_ARG(p->delete_sql)); }
 
+/* The stored rows that go, found before anything changes. */
+static Status find_gone(Tick *t, Delta *d, const IvmPlan *p, Error *err)
+{
+    if (!p->delete_sql.n)
+        return OK;
+    d->del = str_fmt(t->a, "vx%lld", (long long)d->rel->id);
+    return make(t, d->del, gone_sql(t, p), err);
+}
+
+/* Nobody hears of it: new rows go in where the old ones then go. */
+static Status apply_at_once(Tick *t, Delta *d, const IvmPlan *p, Error *err)
+{
+    Str table = live_table(t->a, d->rel->id);
+    IvmShape shape = ivm_shape(d->rel->view);
+
+    if ((shape == IVM_BAG || shape == IVM_MERGE) && p->delete_sql.n)
+        d->del = str_fmt(t->a, "(" STR_FMT ")", STR_ARG(gone_sql(t, p)));
+    else
+        TRY(find_gone(t, d, p, err));
     if (p->insert_sql.n)
         TRY(live_exec(t->l, str_fmt(t->a, "INSERT INTO " STR_FMT " " STR_FMT, STR_ARG(table), STR_ARG(p->insert_sql)), err));
     return tick_delete(t, d, err);
@@ -204,22 +235,26 @@ static Status incremental(Tick *t, Relation *r, const IvmChange *changes, Error 
     Delta d = { .rel = r, .ins = str_fmt(t->a, "vi%lld", (long long)r->id) };
     IvmPlan *p;
     int64_t bad;
+    Str with;
 
     TRY(ivm_plan(t->a, r->view, changes, &p, err));
     if (!p->insert_sql.n && !p->delete_sql.n)
         return OK;
     TRY(tick_temp_view(t, S("v"), str_fmt(t->a, "SELECT *, CAST('' AS VARCHAR) AS __file, rowid AS __pos FROM " STR_FMT, STR_ARG(live_table(t->a, r->id))), err));
-    TRY(run_steps(t, p, &bad, err));
+    bool heard = tick_heard(t, r) || r->asserts.n;
+    if (!heard && p->groups_sql.n && t->rows <= FEW_ROWS && rows_are_plain(r)) {
+        TRY(run_steps(t, p, LAST_INSIDE, &with, err));
+        return rows_groups(t, r, str_cat(t->a, with, p->groups_sql), err);
+    }
+    TRY(run_steps(t, p, LAST_TABLE, &with, err));
+    TRY(check(t, p, &bad, err));
     if (bad) {
         log_event(LOG_ERROR, "the stored state of a continuous view contradicted itself; it is computed anew", "view", str_fmt(t->a, "%lld", (long long)r->id).p, NULL);
         return recompute(t, r, err);
     }
-    if (p->delete_sql.n) {
-        d.del = str_fmt(t->a, "vx%lld", (long long)r->id);
-        TRY(make(t, d.del, str_fmt(t->a, "SELECT __pos AS rid FROM (" STR_FMT ") q", STR_ARG(p->delete_sql)), err));
-    }
-    if (!tick_heard(t, r) && !r->asserts.n)
-        return apply_at_once(t, r, p, &d, err);
+    if (!heard)
+        return apply_at_once(t, &d, p, err);
+    TRY(find_gone(t, &d, p, err));
     TRY(make(t, d.ins, p->insert_sql.n ? p->insert_sql : str_fmt(t->a, "SELECT " STR_FMT " FROM " STR_FMT " WHERE false", STR_ARG(stored_columns(t, r)), STR_ARG(live_table(t->a, r->id))), err));
     TRY(check_asserts(t, r, d.ins, err));
     return finish(t, &d, err);

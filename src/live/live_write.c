@@ -35,27 +35,33 @@ static Status columns_of(Live *l, Arena *a, int64_t id, LiveColumns *ret, Error 
     return s;
 }
 
-/* Rows that come; in a stage of changes, the stored ones that go. */
-static Status count_stage(DuckConn *conn, Arena *a, LiveWrite *w, Error *err)
-{
-    bool has;
-    return duck_scalar_i64(conn, str_fmt(a, "SELECT count(%s) FROM " STR_FMT, w->deletes ? "__rid" : "*", STR_ARG(w->stage)), &w->rows, &has, err);
-}
-
 Status live_stage_inserts(Live *l, Arena *a, DuckConn *conn, int64_t id, Str sql, LiveWrite *ret, Error *err)
 {
     LiveColumns cols = {0};
+    bool has;
 
     *ret = (LiveWrite){ .relation = id, .stage = new_stage(l, a) };
     TRY(columns_of(l, a, id, &cols, err));
-    TRY(duck_exec(conn, str_fmt(a, "CREATE TABLE " STR_FMT " AS SELECT * FROM (" STR_FMT ") q(" STR_FMT ")", STR_ARG(ret->stage), STR_ARG(sql), STR_ARG(live_columns_sql(a, &cols, ""))), err));
-    return count_stage(conn, a, ret, err);
+    Str make = str_fmt(a, "CREATE TABLE " STR_FMT " AS SELECT * FROM (" STR_FMT ") q(" STR_FMT ")", STR_ARG(ret->stage), STR_ARG(sql), STR_ARG(live_columns_sql(a, &cols, "")));
+    return duck_scalar_i64(conn, make, &ret->rows, &has, err);      /* it answers with the number of rows */
+}
+
+Status live_stage_values(Live *l, Arena *a, DuckConn *conn, int64_t id, Str sql, LiveWrite *ret, Error *err)
+{
+    LiveColumns cols = {0};
+    bool fit;
+
+    *ret = (LiveWrite){ .relation = id };
+    TRY(columns_of(l, a, id, &cols, err));
+    TRY(stage_text(a, conn, sql, live_columns_sql(a, &cols, ""), ret, &fit, err));
+    return fit ? OK : live_stage_inserts(l, a, conn, id, sql, ret, err);
 }
 
 Status live_stage_changes(Live *l, Arena *a, DuckConn *conn, int64_t id, Str rids_sql, Str new_sql, LiveWrite *ret, Error *err)
 {
     LiveColumns cols = {0};
     StrBuf b = sb_new(a), nulls = sb_new(a);
+    bool has;
 
     *ret = (LiveWrite){ .relation = id, .stage = new_stage(l, a), .deletes = 1 };
     TRY(columns_of(l, a, id, &cols, err));
@@ -67,7 +73,7 @@ Status live_stage_changes(Live *l, Arena *a, DuckConn *conn, int64_t id, Str rid
     sb_fmt(&b, "CREATE TABLE " STR_FMT " AS SELECT " STR_FMT ", CAST(NULL AS BIGINT) AS __rid FROM (" STR_FMT ") q(" STR_FMT ") UNION ALL SELECT " STR_FMT "r.__rid FROM (SELECT DISTINCT __rid FROM (" STR_FMT ") d) r",
            STR_ARG(ret->stage), STR_ARG(names), STR_ARG(new_sql), STR_ARG(names), STR_ARG(sb_str(&nulls)), STR_ARG(rids_sql));
     TRY(duck_exec(conn, sb_str(&b), err));
-    return count_stage(conn, a, ret, err);
+    return duck_scalar_i64(conn, str_fmt(a, "SELECT count(__rid) FROM " STR_FMT, STR_ARG(ret->stage)), &ret->rows, &has, err);
 }
 
 void live_unstage(Live *l, const LiveWrite *w)
@@ -76,7 +82,7 @@ void live_unstage(Live *l, const LiveWrite *w)
     CLEANUP(duck_disconnectp) DuckConn *c = NULL;
     Error ignored;
 
-    if (duck_connect(l->engine, &c, &ignored) == OK)
+    if (!w->as_text && duck_connect(l->engine, &c, &ignored) == OK)
         (void)!duck_exec(c, str_fmt(a, "DROP TABLE IF EXISTS " STR_FMT, STR_ARG(w->stage)), &ignored);
 }
 

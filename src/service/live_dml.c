@@ -110,11 +110,17 @@ static Status check_lengths(Dml *d, const LiveWrite *w, Error *err)
     return OK;
 }
 
+static bool is_few_values(const Run *r)
+{
+    const Query *q = r->st->kind == ST_INSERT ? r->st->query : NULL;
+    return q && q->body == BODY_VALUES && q->rows.n <= LIVE_VALUES;
+}
+
 Status dml_live_write(Dml *d, Str sql, int64_t *rows, Error *err)
 {
     LiveWrite w;
 
-    TRY(live_stage_inserts(d->r->svc->live, d->r->a, d->r->c, d->live->id, sql, &w, err));
+    TRY((is_few_values(d->r) ? live_stage_values : live_stage_inserts)(d->r->svc->live, d->r->a, d->r->c, d->live->id, sql, &w, err));
     vec_push(d->r->a, &d->live_writes, w);
     *rows = w.rows;
     Status s = check_nulls(d, &w, err);

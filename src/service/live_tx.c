@@ -25,6 +25,8 @@ void live_tx_add(Session *ss, const LiveWrite *w, size_t n)
     for (size_t i = 0; i < n; i++) {
         LiveWrite mine = w[i];
         mine.stage = str_dup(ss->live_tx->a, w[i].stage);
+        mine.cells = NULL;                             /* they are the statement's */
+        mine.ncells = 0;
         vec_push(ss->live_tx->a, &ss->live_tx->writes, mine);
     }
 }

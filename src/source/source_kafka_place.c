@@ -48,14 +48,9 @@ void kafka_places_write(StrBuf *b, int64_t relation, const KafkaPlaces *places)
     sb_byte(b, ']');
 }
 
-Str kafka_places_end(StrBuf *b, const Json *bad)
+Str kafka_places_end(StrBuf *b)
 {
-    sb_addc(b, b->n ? "}" : "{\"outputs\":{}");
-    if (json_len(bad)) {
-        sb_addc(b, ",\"bad\":");
-        json_write(b, bad);
-    }
-    sb_addc(b, "}");
+    sb_addc(b, b->n ? "}}" : "{\"outputs\":{}}");
     return sb_str(b);
 }
 
