@@ -449,7 +449,7 @@ static void decimal_text(StrBuf *b, __int128 v)
         sb_byte(b, digits[--n]);
 }
 
-static void time_text(Arena *a, StrBuf *b, RangeKind k, __int128 v)
+static void moment_text(Arena *a, StrBuf *b, RangeKind k, __int128 v)
 {
     duckdb_value x = k == RANGE_DATE ? duckdb_create_date((duckdb_date){ (int32_t)v })
                    : k == RANGE_TS ? duckdb_create_timestamp((duckdb_timestamp){ (int64_t)v }) : duckdb_create_timestamp_tz((duckdb_timestamp){ (int64_t)v });
@@ -467,7 +467,7 @@ static void bound_text(Arena *a, StrBuf *b, RangeKind k, __int128 v)
     else if (k == RANGE_INT4 || k == RANGE_INT8)
         sb_fmt(b, "%lld", (long long)v);
     else
-        time_text(a, b, k, v);
+        moment_text(a, b, k, v);
 }
 
 static void run_text(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out)

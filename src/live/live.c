@@ -105,6 +105,7 @@ static void register_relation(Live *l, Relation *r)
 {
     pthread_mutex_lock(&l->lock);
     r->changed = l->now;
+    r->timed = live_is_timed(l, r);
     l->ordered = 0;
     vec_push(l->a, &l->rels, r);
     for (size_t i = l->rels.n - 1; i > 0 && l->rels.p[i - 1]->id > r->id; i--) {
@@ -431,12 +432,37 @@ static void fail_from(Live *l, Relation *table, const Error *why)
             }
 }
 
+/* What reads it has its error until it is computed anew: no row may come. */
+static void heal_from(Live *l, const Relation *table)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    struct { int64_t *p; size_t n, cap; } well = {0};
+    Error ignored;
+
+    vec_push(a, &well, table->id);
+    live_order(l);
+    for (size_t i = 0; i < l->order.n; i++) {
+        Relation *r = l->order.p[i];
+        bool reads = false;
+        for (size_t k = 0; k < well.n; k++)
+            reads |= relation_reads(r, well.p[k]);
+        if (!reads || !r->error || r->paused)
+            continue;
+        Tick t = { .l = l, .a = a, .refresh = r };
+        (void)!tick_run(&t, &ignored);                    /* its own error is its own matter */
+        vec_push(a, &well, r->id);
+    }
+}
+
 void live_table_fail(Live *l, int64_t id, const Error *why)
 {
     live_lead(l);
     Relation *r = live_find(l, id);
+    bool heals = r && !r->view && r->error && !why;
     if (r && !r->view)
         fail_from(l, r, why);
+    if (heals)
+        heal_from(l, r);
     live_unlead(l);
 }
 

@@ -57,6 +57,8 @@ NODISCARD Status live_view_resume(Live *l, int64_t id, Error *err);             
 NODISCARD Status live_view_refresh(Live *l, int64_t id, Error *err);            /* computed anew; a paused one stays so */
 /* The engine's text of a relation's rows, for a printer: (SELECT …). With the view's own error when it has one. */
 NODISCARD Status live_relation_sql(Live *l, Arena *a, int64_t id, Str *ret, Error *err);
+/* Before a read: a view that reads mz_now(), itself or by what it reads, is brought to this moment. */
+NODISCARD Status live_freshen(Live *l, int64_t id, Error *err);
 /* ---- states of the past (live_history.c) --------------------------------------------------------------------------------------- */
 
 /* Keeps the changes of so many milliseconds; 0: none any more. Survives a restart; live_retain_prune forgets what is older. */

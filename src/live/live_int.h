@@ -45,6 +45,7 @@ typedef struct Relation {
     struct { int64_t *p; size_t n, cap; } sources;
     Error *error;                     /* of a view that is left out; heap; NULL: it is well */
     int paused;                       /* a view that takes no part in ticks */
+    int timed;                        /* a view that reads mz_now(), itself or by what it reads */
     int64_t changed;                  /* no later tick has changed it */
     VEC(LiveAssert) asserts;          /* columns of a view that must not be NULL */
     Whole whole;                      /* a view whose delta plan failed where its query does not */
@@ -130,6 +131,7 @@ Str live_columns_sql(Arena *a, const LiveColumns *cols, const char *prefix);
 Str live_table(Arena *a, int64_t id);                 /* live.r12 */
 Str live_log_table(Arena *a, int64_t id);
 bool relation_reads(const Relation *r, int64_t id);    /* is it a view over this one? */
+bool live_is_timed(Live *l, const Relation *r);       /* as the leader: by its view, and what is known of its sources */
 void live_order(Live *l);                             /* as the leader, before `order` is used (live_replace.c) */
 Str live_create_sql(Arena *a, const Relation *r);     /* CREATE TABLE of its columns, the hidden ones too */
 NODISCARD Status live_find_sources(Live *l, Relation *r, Error *err);     /* of its view, into r->sources */

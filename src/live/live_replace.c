@@ -49,6 +49,17 @@ static size_t place_ready(Live *l, Placed *p, bool all)
     return placed;
 }
 
+bool live_is_timed(Live *l, const Relation *r)
+{
+    bool timed = r->view && ivm_uses_now(r->view);
+
+    for (size_t i = 0; !timed && i < r->sources.n; i++) {
+        const Relation *s = live_find(l, r->sources.p[i]);
+        timed = s && s->timed;
+    }
+    return timed;
+}
+
 /* Views stand nearly always in order of their numbers: then one round places all. */
 void live_order(Live *l)
 {
@@ -64,6 +75,10 @@ void live_order(Live *l)
         p.left -= placed ? placed : place_ready(l, &p, true);
     }
     l->ordered = 1;
+    pthread_mutex_lock(&l->lock);
+    for (size_t i = 0; i < l->order.n; i++)
+        l->order.p[i]->timed = live_is_timed(l, l->order.p[i]);
+    pthread_mutex_unlock(&l->lock);
 }
 
 /* ---- replacing ------------------------------------------------------------------------------------------------------------------ */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_time.c - time for views that read mz_now(): a thread that runs an empty tick each second while there are some.
+/* live_time.c - time for views that read mz_now(): a thread that runs an empty tick each second while there are some; a read runs one of its own.
  *
  * The thread begins with the first such view and ends with the room. */
 #include "live/live_int.h"
@@ -25,6 +25,23 @@ static void step(Live *l)
     if (any_view_reads_time(l) && tick_run(&t, &err) != OK)
         log_event(LOG_WARN, "time could not go on for views that read mz_now()", "error", err.message, NULL);
     live_unlead(l);
+}
+
+Status live_freshen(Live *l, int64_t id, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Tick t = { .l = l, .a = a };
+
+    pthread_mutex_lock(&l->lock);
+    const Relation *r = live_find(l, id);
+    bool late = r && r->timed && clock_ms() > l->now;
+    pthread_mutex_unlock(&l->lock);
+    if (!late)
+        return OK;
+    live_lead(l);
+    Status s = clock_ms() > l->now ? tick_run(&t, err) : OK;
+    live_unlead(l);
+    return s;
 }
 
 static struct timespec in_ms(int64_t ms)

@@ -600,10 +600,62 @@ static void test_statuses(void **state UNUSED)
     arena_destroy(a);
 }
 
+/* Another query, with other hidden state; all or nothing, and the note says which. */
+static Status replace_view(World *w, const char *sql, const char *version, Error *err)
+{
+    Arena *own = arena_create();
+    LiveNote note = { S("version"), str_c(version) };
+    LiveViewOptions how = { .fill = LIVE_FILL };
+    IvmView *v = NULL;
+
+    Status s = compile(w, own, str_dup(own, str_c(sql)), DIALECT_SPARK, &v, err);
+    if (s == OK)
+        s = live_view_replace(w->live, FIRST_VIEW, own, v, &how, &note, err);
+    if (s != OK)
+        arena_destroy(own);
+    else {
+        w->views[0].view = v;
+        w->views[0].sql = str_c(sql);
+    }
+    return s;
+}
+
+static void test_replace(void **state UNUSED)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    World w;
+    Error err;
+    Str note;
+
+    plain_world(&w, a);
+    insert(&w, 1, "SELECT CAST(a AS INTEGER), CAST(b AS INTEGER) FROM (VALUES (1, 10), (1, 20), (2, 5)) v(a, b)");
+    assert_true(add_view(&w, S("SELECT a, count(b) AS n FROM t GROUP BY a"), LIVE_FILL));
+    check_view(&w, 0, 0);
+    assert_int_equal(replace_view(&w, "SELECT a AS x, count(b) AS n FROM t GROUP BY a", "1", &err), E_INVALID);          /* other columns */
+    check_view(&w, 0, 0);
+    assert_ok(replace_view(&w, "SELECT a, CAST(avg(b) AS BIGINT) AS n FROM t GROUP BY a", "2", &err), &err);
+    check_view(&w, 0, 0);
+    insert(&w, 1, "SELECT CAST(a AS INTEGER), CAST(b AS INTEGER) FROM (VALUES (2, 15), (3, 0)) v(a, b)");
+    check_view(&w, 0, 0);
+    assert_int_equal(scalar(&w, "SELECT CAST(sum(n) AS BIGINT)", FIRST_VIEW), 25);
+    assert_int_equal(replace_view(&w, "SELECT a, CAST(100 div (b - 10) AS BIGINT) AS n FROM t", "3", &err), E_DIVISION);
+    delete_where(&w, 1, "a = 1");
+    check_view(&w, 0, 0);                                 /* the one before goes on */
+    assert_ok(live_note_get(w.live, a, S("version"), &note, &err), &err);
+    assert_true(str_eq(note, S("2")));
+    close_world(&w);
+    open_world(&w);
+    assert_ok(replace_view(&w, "SELECT a, count(b) AS n FROM t GROUP BY a", "4", &err), &err);           /* at start: it is no view yet */
+    insert(&w, 1, "SELECT CAST(3 AS INTEGER), CAST(1 AS INTEGER)");
+    check_view(&w, 0, 0);
+    close_world(&w);
+    remove_file(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_restart), cmocka_unit_test(test_broken_view_heals), cmocka_unit_test(test_watch_and_log), cmocka_unit_test(test_writers_share_ticks), cmocka_unit_test(test_notes), cmocka_unit_test(test_statuses), cmocka_unit_test(test_few_rows), cmocka_unit_test(test_contradiction), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_restart), cmocka_unit_test(test_broken_view_heals), cmocka_unit_test(test_watch_and_log), cmocka_unit_test(test_writers_share_ticks), cmocka_unit_test(test_notes), cmocka_unit_test(test_statuses), cmocka_unit_test(test_replace), cmocka_unit_test(test_few_rows), cmocka_unit_test(test_contradiction), cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,7 @@ static Status rename_to(Run *r, Object *o, Error *err)
     if (to->n != 1)
         return live_refuse(FAIL(err, E_INVALID, "a new name has one part: use SET SCHEMA to move the object"), "42601", err);
     TRY(live_ask_schema(r, 'C', o->database, o->schema, err));
+    TRY(live_check_ident(to->p[0], err));
     o->name = to->p[0];
     vec_push(r->a, &one, *o);
     return live_rename(r, &one, err);

@@ -5,8 +5,6 @@
  * against those of the manual, without an effect of their own; SCHEDULE = ON REFRESH is kept, and the cluster runs all the time. */
 #include "service/live_cluster_int.h"
 
-enum { CLUSTERS_MAX = 10, REPLICAS_MAX = 5 };
-
 /* ---- sizes ---------------------------------------------------------------------------------------------------------------------- */
 
 static const char *const sizes[] = {
@@ -113,13 +111,10 @@ Status cluster_only_managed(const LiveOptions *o, Error *err)
     return schedule && schedule->kind == OPT_GROUP ? cluster_bail(err, "cluster schedules other than MANUAL not supported for unmanaged clusters") : OK;
 }
 
-Status cluster_check_factor(const RealmCluster *c, Error *err)
+Status cluster_check_factor(Run *r, const RealmCluster *c, Error *err)
 {
-    if (c->replication_factor <= REPLICAS_MAX)
-        return OK;
-    RAISE(err, E_LIMIT, "creating cluster replica would violate max_replicas_per_cluster limit (desired: %lld, limit: %d, current: %zu)", (long long)c->replication_factor, REPLICAS_MAX, c->replicas.n);
-    error_hint(err, "Drop an existing cluster replica or contact support to request a limit increase.");
-    return live_refuse(E_LIMIT, "53000", err);
+    size_t wanted = (size_t)max_i64(c->replication_factor, 0);
+    return live_limit(r->svc, LIMIT_REPLICAS, c->replicas.n, wanted > c->replicas.n ? wanted - c->replicas.n : 0, err);
 }
 
 /* ---- replicas ------------------------------------------------------------------------------------------------------------------------ */
@@ -167,7 +162,7 @@ static Status given_replicas(Run *r, const LiveStmt *l, RealmCluster *c, Error *
         vec_push(r->a, &c->replicas, one);
     }
     c->replication_factor = (int64_t)c->replicas.n;
-    return cluster_check_factor(c, err);
+    return live_limit(r->svc, LIMIT_REPLICAS, 0, c->replicas.n, err);
 }
 
 /* ---- what pauses and goes on ------------------------------------------------------------------------------------------------------------ */
@@ -227,11 +222,7 @@ static Status check_room(Run *r, Error *err)
     realm_clusters(r->svc->realm, r->a, &all);
     for (size_t i = 0; i < all.n; i++)
         own += all.p[i].id.p[0] == 'u';
-    if (own < CLUSTERS_MAX)
-        return OK;
-    RAISE(err, E_LIMIT, "creating Cluster would violate max_clusters limit (desired: %zu, limit: %d, current: %zu)", own + 1, CLUSTERS_MAX, own);
-    error_hint(err, "Drop an existing cluster or contact support to request a limit increase.");
-    return live_refuse(E_LIMIT, "53000", err);
+    return live_limit(r->svc, LIMIT_CLUSTERS, own, 1, err);
 }
 
 static Status plan_managed(Run *r, const LiveStmt *l, RealmCluster *c, Error *err)
@@ -242,7 +233,7 @@ static Status plan_managed(Run *r, const LiveStmt *l, RealmCluster *c, Error *er
         return cluster_bail(err, "SIZE must be specified for managed clusters");
     if (str_eq(c->schedule, S("on-refresh")) && live_option(&l->options, "REPLICATION FACTOR"))
         return cluster_bail(err, "REPLICATION FACTOR cannot be given together with any SCHEDULE other than MANUAL");
-    TRY(cluster_check_factor(c, err));
+    TRY(cluster_check_factor(r, c, err));
     cluster_fit_replicas(r, c);
     return OK;
 }
@@ -280,6 +271,7 @@ Status live_create_cluster(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
         return OK;
     }
     TRY(cluster_check_name(c.name, err));
+    TRY(live_check_ident(c.name, err));
     TRY(check_room(r, err));
     TRY(live_role(r, &c.owner, err));
     for (size_t i = 0; i < l->options.n; i++)
@@ -323,11 +315,11 @@ Status live_create_replica(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
     if (cluster_replica_at(&c, one.name) >= 0)
         return live_refuse(FAIL(err, E_EXISTS, "cannot create multiple replicas named '" STR_FMT "' on cluster '" STR_FMT "'", STR_ARG(one.name), STR_ARG(c.name)), "42710", err);
     TRY(read_replica(r, &r->st->live->options, &one, err));
+    TRY(live_limit(r->svc, LIMIT_REPLICAS, c.replicas.n, 1, err));
     bool ran = c.replicas.n > 0;
     one.owner = c.owner;
     vec_push(r->a, &c.replicas, one);
     c.replication_factor = (int64_t)c.replicas.n;
-    TRY(cluster_check_factor(&c, err));
     TRY(cluster_store(r, &c, ran, err));
     live_audit(r, "create", "cluster-replica", NULL, cluster_details(r->a, &c, one.name));
     return OK;

@@ -89,7 +89,7 @@ static Status plan_alter(Run *r, const LiveStmt *l, RealmCluster *c, Error *err)
     if (str_eq(c->schedule, S("on-refresh")) && live_option(&l->options, "REPLICATION FACTOR"))
         return cluster_bail(err, "REPLICATION FACTOR cannot be set if the cluster SCHEDULE is anything other than MANUAL");
     TRY(check_wait(r, l, err));
-    TRY(cluster_check_factor(c, err));
+    TRY(cluster_check_factor(r, c, err));
     cluster_fit_replicas(r, c);
     return OK;
 }

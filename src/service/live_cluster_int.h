@@ -8,7 +8,7 @@
 NODISCARD Status cluster_bail(Error *err, const char *text);                             /* E_INVALID, 22023 */
 NODISCARD Status cluster_read_option(Run *r, const LiveOption *o, RealmCluster *c, Error *err);
 NODISCARD Status cluster_only_managed(const LiveOptions *o, Error *err);              /* options that an unmanaged cluster has not */
-NODISCARD Status cluster_check_factor(const RealmCluster *c, Error *err);
+NODISCARD Status cluster_check_factor(Run *r, const RealmCluster *c, Error *err);
 NODISCARD Status cluster_check_name(Str name, Error *err);
 void cluster_fit_replicas(Run *r, RealmCluster *c);
 bool cluster_managed_name(Str replica);                                                  /* r1, r2 … */

@@ -176,6 +176,7 @@ Status live_store(Run *r, const Object *o, size_t n, LiveStored how, Error *err)
         TRY(live_check_temporary(r, &o[i], err));
     for (size_t i = 0; i < n; i++)
         TRY(live_check_replacements(r, &o[i], err));
+    TRY(live_limit_objects(r, o, n, err));
     for (size_t i = 0; i < n; i++)
         if (!str_starts(o[i].schema, S(LIVE_TEMP_SCHEMA)) && !realm_has_schema(r->svc->realm, o[i].database, o[i].schema))
             return FAIL(err, E_NOT_FOUND, "unknown schema '" STR_FMT "'", STR_ARG(o[i].schema));

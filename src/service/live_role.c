@@ -54,6 +54,16 @@ static Json *details(Arena *a, const RealmRole *role)
     return j;
 }
 
+/* Those that the system brings do not count. */
+static size_t users(const RealmRoles *all)
+{
+    size_t n = 0;
+
+    for vec_each(const RealmRole, x, all)
+        n += !x->system;
+    return n;
+}
+
 Status live_create_role(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
 {
     const LiveStmt *l = r->st->live;
@@ -63,12 +73,16 @@ Status live_create_role(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
     ret->done = 1;
     TRY(live_ask_system(r, 'R', err));
     TRY(check_name(role.name, err));
+    TRY(live_check_ident(role.name, err));
     if (r->st->if_not_exists && realm_role(r->svc->realm, r->a, role.name, &there, &absent) == OK) {
         session_note(r->ss, "NOTICE", "42710", "role \"%s\" already exists, skipping", str_z(r->a, role.name));
         return OK;
     }
     for (size_t i = 0; i < l->options.n; i++)
         TRY(read_option(r, &l->options.p[i], &role, err));
+    RealmRoles all = {0};
+    realm_roles(r->svc->realm, r->a, &all);
+    TRY(live_limit(r->svc, LIMIT_ROLES, users(&all), 1, err));
     TRY(realm_put_role(r->svc->realm, &role, err));
     live_audit(r, "create", "role", NULL, details(r->a, &role));
     return OK;

@@ -55,7 +55,14 @@ static void default_grants(Run *r, const char *kind, Str database_id, Str owner,
 static Status make_schema(Run *r, const RealmDatabase *d, Str name, Str owner, const char *everybody, Error *err)
 {
     RealmSchema s = { .database = d->id, .name = name, .owner = owner };
+    RealmSchemas all = {0};
+    size_t n = 0;
 
+    TRY(live_check_ident(name, err));
+    realm_schemas(r->svc->realm, r->a, &all);
+    for vec_each(RealmSchema, x, &all)
+        n += str_eq(x->database, d->id);
+    TRY(live_limit(r->svc, LIMIT_SCHEMAS, n, 1, err));
     owners_grants(r->a, &s.grants, owner);
     if (*everybody)
         realm_grant(r->a, &s.grants, S(REALM_PUBLIC), owner, str_c(everybody));
@@ -69,6 +76,7 @@ Status live_create_database(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err
 {
     Str name = vec_last(&r->st->name), owner;
     RealmDatabase d = { .name = name };
+    RealmDatabases all = {0};
 
     ret->done = 1;
     if (r->st->name.n != 1)
@@ -79,6 +87,9 @@ Status live_create_database(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err
         return OK;
     }
     TRY(not_of_the_lake(r, name, err));
+    TRY(live_check_ident(name, err));
+    realm_databases(r->svc->realm, r->a, &all);
+    TRY(live_limit(r->svc, LIMIT_DATABASES, all.n, 1, err));
     TRY(live_role(r, &owner, err));
     d.owner = owner;
     owners_grants(r->a, &d.grants, owner);

@@ -114,6 +114,8 @@ static Status check_key(Run *r, const LiveStmt *l, const Object *from, Error *er
     if (!l->not_enforced)
         return not_unique(r, from, &known, &l->key, err);
     session_note(r->ss, "NOTICE", "00000", "upsert key not validated to be unique");
+    session_note_detail(r->ss, "Materialize could not validate that the specified upsert envelope key %s is a unique key of the underlying relation \"%s\". If this key is not unique, the sink might produce "
+                        "multiple updates for the same key at the same time, which may confuse downstream consumers.", str_z(r->a, key_text(r->a, &l->key)), str_z(r->a, live_full(r->a, from)));
     return OK;
 }
 

@@ -349,6 +349,15 @@ static Status drop_references(Run *r, const Object *source, Error *err)
     return s;
 }
 
+/* RETAIN HISTORY */
+static Status set_options(Run *r, Object *source, Error *err)
+{
+    realm_ddl_begin(r->svc->realm);
+    Status s = live_alter_options(r, source, err);
+    realm_ddl_end(r->svc->realm);
+    return s;
+}
+
 Status live_alter_source(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
 {
     Object o;
@@ -363,6 +372,7 @@ Status live_alter_source(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
         return add_references(r, &o, err);
     case ALTER_DROP_REFERENCES: return drop_references(r, &o, err);
     case ALTER_REFRESH_REFERENCES: return OK;         /* references are looked up when they are named */
-    default: return FAIL(err, E_UNSUPPORTED, "ALTER SOURCE … SET is not supported: sources have no options that could change");
+    case ALTER_SET: case ALTER_RESET: return set_options(r, &o, err);
+    default: return FAIL(err, E_UNSUPPORTED, "this form of ALTER SOURCE is not supported");
     }
 }

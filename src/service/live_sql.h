@@ -87,6 +87,15 @@ void live_audit(Run *r, const char *event, const char *type, const Object *o, Js
 void live_note_absent(Run *r, const char *kind, const StrVec *name);
 NODISCARD Status live_refuse(Status s, const char *sqlstate, Error *err);                               /* sets it, gives s */
 
+/* live_limits.c: E_LIMIT (53000) "creating table would violate max_tables limit (desired: 3, limit: 2, current: 2)". */
+typedef enum { LIMIT_TABLES, LIMIT_SOURCES, LIMIT_SINKS, LIMIT_MVIEWS, LIMIT_SECRETS, LIMIT_KAFKA, LIMIT_POSTGRES, LIMIT_SCHEMA_OBJECTS, LIMIT_CLUSTERS, LIMIT_REPLICAS, LIMIT_DATABASES,
+               LIMIT_SCHEMAS, LIMIT_ROLES, LIMITS } LiveLimit;
+NODISCARD Status live_limit(Service *s, LiveLimit which, size_t there, size_t more, Error *err);
+NODISCARD Status live_limit_objects(Run *r, const Object *o, size_t n, Error *err);     /* of which those count that are new */
+NODISCARD Status live_check_ident(Str name, Error *err);
+/* settings.c: a setting as ALTER SYSTEM has it, or its default. */
+Str setting_system(Service *s, Arena *a, Str key);
+
 /* ---- secrets (live_secret.c) ---------------------------------------------------------------------------------------------------------- */
 
 /* The contents, for resolvers alone: never into a message, a row or a log. E_NOT_FOUND. */

@@ -32,6 +32,8 @@ void mz_audit_wake(struct MzAudit *m);                       /* there are new ev
 void mz_audit_stop(struct MzAudit *m);
 
 /* mzcatalog_sessions.c: who is connected. */
+/* E_UNAVAILABLE (53300): max_connections are open; root comes in. */
+NODISCARD Status mz_session_room(Service *s, const Principal *p, Error *err);
 struct MzSessions *mz_sessions_new(void);
 void mz_sessions_free(struct MzSessions *s);
 void mz_session_begin(Service *s, Session *ss, Str peer);

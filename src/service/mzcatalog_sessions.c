@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mzcatalog_sessions.c - the sessions that are open, for mz_sessions: each under an id of its own and the number that pg_backend_pid() gives it; and what they subscribe to. */
+#include "service/live_sql.h"
 #include "service/mzcatalog_int.h"
 
 #include <stdlib.h>
@@ -69,6 +70,25 @@ void mz_session_begin(Service *s, Session *ss, Str peer)
     o.pid = ss->backend;
     m->p[m->n++] = o;
     pthread_mutex_unlock(&m->lock);
+}
+
+Status mz_session_room(Service *s, const Principal *p, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    struct MzSessions *m = s->mz_sessions;
+    int64_t limit;
+    size_t n = 0;
+
+    if (!m || p->kind == PR_ROOT || !str_to_i64(setting_system(s, a, S("max_connections")), &limit))
+        return OK;
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < m->n; i++)
+        n += m->p[i].pid < INNER_SESSIONS;
+    pthread_mutex_unlock(&m->lock);
+    if ((int64_t)n < limit)
+        return OK;
+    RAISE(err, E_UNAVAILABLE, "creating connection would violate max_connections limit (desired: %zu, limit: %lld, current: %zu)", n + 1, (long long)limit, n);
+    return live_refuse(E_UNAVAILABLE, "53300", err);
 }
 
 void mz_session_end(Service *s, Session *ss)

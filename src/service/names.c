@@ -390,6 +390,8 @@ static Status print_table(void *ctx, StrBuf *out, const TableRef *ref, Error *er
     int64_t live;
     if (live_is_table(ref->table, &live)) {
         Str text;
+        if (!r->live_as_of.has && !r->live_exclusive)
+            TRY(live_freshen(r->svc->live, live, err));
         TRY(r->live_as_of.has ? live_state_sql(r->svc->live, r->a, live, r->live_as_of.v, &text, err) : live_relation_sql(r->svc->live, r->a, live, &text, err));
         sb_add(out, text);
         return OK;

@@ -31,6 +31,14 @@ Status session_open(Service *s, const SessionOptions *o, Session **ret, Error *e
     ss->namespace = o->dialect == DIALECT_POSTGRES ? S("public") : S("default");
     if (o->dialect == DIALECT_TRINO && o->namespace.n)
         ss->namespace = str_dup(a, o->namespace);
+    ss->backend = o->backend;
+    if (o->backend) {
+        Status full = mz_session_room(s, &ss->principal, err);
+        if (full != OK) {
+            session_close(ss);
+            return full;
+        }
+    }
     live_session_begin(ss);
     for (size_t i = 0; o->settings && i < o->settings->n; i++) {
         Status st = session_set(ss, o->settings->p[i].key, o->settings->p[i].value, err);
@@ -39,7 +47,6 @@ Status session_open(Service *s, const SessionOptions *o, Session **ret, Error *e
             return st;
         }
     }
-    ss->backend = o->backend;
     mz_session_begin(s, ss, o->peer);
     *ret = ss;
     return OK;
@@ -103,6 +110,16 @@ void session_note(Session *ss, const char *severity, const char *sqlstate, const
     vsnprintf(n.message, sizeof n.message, fmt, ap);
     va_end(ap);
     vec_push(ss->arena, &ss->notices, n);
+}
+
+void session_note_detail(Session *ss, const char *fmt, ...)
+{
+    Notice *n = &vec_last(&ss->notices);
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(n->detail, sizeof n->detail, fmt, ap);
+    va_end(ap);
 }
 
 int session_notice(Session *ss, Notice *ret)
@@ -179,6 +196,8 @@ static Status do_prepare(Run *r, Rows *rows, Error *err)
     }
     return FAIL(err, E_UNSUPPORTED, "PREPARE and EXECUTE as statements are not supported: use the driver's prepared statements");
 }
+
+static void limit_result(Rows *r);
 
 static const StmtHandler handlers[] = {
     [ST_QUERY] = do_query, [ST_INSERT] = do_insert, [ST_UPDATE] = do_update, [ST_DELETE] = do_delete, [ST_MERGE] = do_merge,
@@ -276,6 +295,7 @@ Status session_run(Session *ss, Batch *b, size_t i, const Value *params, size_t 
         rows_close(rows);
         return s;
     }
+    limit_result(rows);
     *ret = rows;
     return OK;
 }
@@ -312,6 +332,49 @@ static Status next_chunk(Run *run UNUSED, Rows *r, Error *err)
     return duck_next(r->result, &r->chunk_rows, err);
 }
 
+/* ---- how much of it ------------------------------------------------------------------------------------------------------------------- */
+
+/* A SELECT of the live side: COPY and cursors are for what is larger. */
+static void limit_result(Rows *r)
+{
+    Session *ss = r->run.ss;
+    Str own = setting_get(ss, S("max_query_result_size"), S("1GB"));
+    int64_t bytes;
+
+    if (!r->result || r->copy || r->run.st->kind != ST_QUERY || ss->dialect != DIALECT_POSTGRES || !live_speaks(&r->run))
+        return;
+    if (setting_bytes(own, &r->sent_max))
+        r->sent_why = str_fmt(r->run.a, "total result exceeds max size of " STR_FMT, STR_ARG(own));
+    Str all = setting_system(ss->svc, r->run.a, S("max_result_size"));
+    if (setting_bytes(all, &bytes) && bytes < r->sent_max) {
+        r->sent_max = bytes;
+        r->sent_why = str_fmt(r->run.a, "result exceeds max size of " STR_FMT, STR_ARG(all));
+    }
+}
+
+static int64_t value_bytes(const Value *v)
+{
+    int64_t n = 8;
+
+    if (v->kind == DT_LIST || v->kind == DT_STRUCT || v->kind == DT_MAP)
+        for (size_t i = 0; i < v->items.n; i++)
+            n += value_bytes(&v->items.p[i]);
+    else if (v->kind == DT_STRING || v->kind == DT_BINARY)
+        n += (int64_t)v->string.n;
+    return n;
+}
+
+static Status count_sent(Rows *r, const Value *cells, Error *err)
+{
+    for (size_t i = 0; i < r->columns.n; i++)
+        r->sent += value_bytes(&cells[i]);
+    if (r->sent <= r->sent_max)
+        return OK;
+    RAISE(err, E_LIMIT, STR_FMT, STR_ARG(r->sent_why));
+    memcpy(err->sqlstate, "53200", 6);
+    return E_LIMIT;
+}
+
 static Status next_streamed(Rows *r, Arena *a, Value *cells, int *has, Error *err)
 {
     if (r->chunk_at == r->chunk_rows)
@@ -320,7 +383,7 @@ static Status next_streamed(Rows *r, Arena *a, Value *cells, int *has, Error *er
     for (size_t i = 0; *has && i < r->columns.n; i++)
         cells[i] = duck_value(a, r->result, i, r->chunk_at);
     r->chunk_at += (size_t)*has;
-    return OK;
+    return *has && r->sent_max ? count_sent(r, cells, err) : OK;
 }
 
 Status rows_next(Rows *r, Arena *a, Value *cells, int *has, Error *err)

@@ -76,6 +76,8 @@ struct Rows {
     DuckResult *result;               /* streamed; or */
     struct { Value **p; size_t n, cap; } memory;       /* rows made here */
     size_t at, chunk_rows, chunk_at;
+    int64_t sent, sent_max;           /* bytes of rows, and how many may be; 0: any number */
+    Str sent_why;                     /* the error when there are more */
     const char *tag;                  /* "SELECT", "INSERT 0", "CREATE TABLE" */
     int64_t changed;                  /* -1: the number of rows sent */
     int tag_counts;                   /* the tag ends in a number */
@@ -174,6 +176,8 @@ void copy_abandon(Rows *rows);                            /* an unfinished COPY 
 void rows_command(Rows *rows, const char *tag);           /* a statement without rows */
 
 void session_note(Session *ss, const char *severity, const char *sqlstate, const char *fmt, ...) PRINTF_LIKE(4, 5);
+bool setting_bytes(Str v, int64_t *ret);                  /* "500MB" */
+void session_note_detail(Session *ss, const char *fmt, ...) PRINTF_LIKE(2, 3);              /* of the last note */
 Str setting_get(const Session *ss, Str key, Str fallback);
 bool setting_on(const Session *ss, Str key);
 

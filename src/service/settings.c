@@ -7,7 +7,8 @@
 #include "service/live_sql.h"
 #include "service/session_int.h"
 
-typedef struct Parameter { const char *name, *value; int reported, fixed; } Parameter;
+typedef enum { FREE, FIXED, SYSTEM } SettingHow;         /* SYSTEM: ALTER SYSTEM alone sets it, a whole number or a size, for all */
+typedef struct Parameter { const char *name, *value; int reported; SettingHow fixed; } Parameter;
 
 /* What PostgreSQL clients read and set; reported ones go out as ParameterStatus. */
 static const Parameter parameters[] = {
@@ -24,16 +25,17 @@ static const Parameter parameters[] = {
     { "synchronous_commit", "on", 0, 0 }, { "session_replication_role", "origin", 0, 0 }, { "jit", "off", 0, 0 }, { "xmloption", "content", 0, 0 },
 };
 
-/* What Materialize's clients read and set beside: told in sessions of the live side. The limits are those of the manual's page; nothing here is limited by them. */
+/* What Materialize's clients read and set beside: told in sessions of the live side. */
 static const Parameter live_parameters[] = {
     { "mz_version", "v26.34.0 (firn)", 1, 1 }, { "welcome_message", "off", 1, 0 }, { "cluster_replica", "", 0, 0 }, { "current_object_missing_warnings", "on", 0, 0 },
     { "emit_introspection_query_notice", "on", 0, 0 }, { "emit_plan_insights_notice", "off", 0, 0 }, { "emit_trace_id_notice", "off", 0, 0 }, { "enable_session_rbac_checks", "on", 0, 0 },
     { "failpoints", "", 0, 0 }, { "force_source_table_syntax", "off", 0, 0 }, { "optimizer_e2e_latency_warning_threshold", "500 ms", 0, 0 }, { "real_time_recency", "off", 0, 0 },
     { "real_time_recency_timeout", "10 s", 0, 0 }, { "sql_safe_updates", "off", 0, 0 }, { "enable_default_connection_validation", "on", 0, 0 }, { "statement_logging_sample_rate", "0.01", 0, 0 }, { "max_query_result_size", "1GB", 0, 0 },
-    { "max_aws_privatelink_connections", "0", 0, 1 }, { "max_clusters", "10", 0, 1 }, { "max_credit_consumption_rate", "1024", 0, 1 }, { "max_databases", "1000", 0, 1 },
-    { "max_materialized_views", "500", 0, 1 }, { "max_objects_per_schema", "1000", 0, 1 }, { "max_replicas_per_cluster", "5", 0, 1 }, { "max_result_size", "1GB", 0, 1 },
-    { "max_roles", "1000", 0, 1 }, { "max_schemas_per_database", "1000", 0, 1 }, { "max_secrets", "100", 0, 1 }, { "max_sinks", "1000", 0, 1 }, { "max_sources", "25", 0, 1 },
-    { "max_tables", "200", 0, 1 },
+    { "max_aws_privatelink_connections", "0", 0, FIXED }, { "max_credit_consumption_rate", "1024", 0, FIXED }, { "max_clusters", "10", 0, SYSTEM }, { "max_connections", "5000", 0, SYSTEM },
+    { "max_databases", "1000", 0, SYSTEM }, { "max_kafka_connections", "1000", 0, SYSTEM }, { "max_materialized_views", "500", 0, SYSTEM },
+    { "max_objects_per_schema", "1000", 0, SYSTEM }, { "max_postgres_connections", "1000", 0, SYSTEM }, { "max_replicas_per_cluster", "5", 0, SYSTEM },
+    { "max_result_size", "1GB", 0, SYSTEM }, { "max_roles", "1000", 0, SYSTEM }, { "max_schemas_per_database", "1000", 0, SYSTEM }, { "max_secrets", "100", 0, SYSTEM },
+    { "max_sinks", "1000", 0, SYSTEM }, { "max_sources", "200", 0, SYSTEM }, { "max_tables", "200", 0, SYSTEM },
 };
 
 static const char *const live_reported[] = { "cluster", "database", "search_path" };
@@ -89,6 +91,11 @@ static Status check_value(Str key, Str *value, Arena *a, Error *err)
             return FAIL(err, E_INVALID, "invalid value for parameter \"statement_timeout\": \"" STR_FMT "\"", STR_ARG(*value));
         *value = str_fmt(a, "%lld", (long long)ms);
     }
+    if (str_ieq(key, S("max_query_result_size")) && !setting_bytes(*value, &ms)) {
+        RAISE(err, E_INVALID, "parameter \"max_query_result_size\" requires a \"bytes\" value");
+        memcpy(err->sqlstate, "22023", 6);
+        return E_INVALID;
+    }
     if (str_ieq(key, S("client_encoding")) && !str_ieq(*value, S("UTF8")) && !str_ieq(*value, S("UTF-8")) && !str_ieq(*value, S("unicode")))
         return FAIL(err, E_UNSUPPORTED, "client_encoding \"" STR_FMT "\" is not supported: only UTF8 is", STR_ARG(*value));
     return OK;
@@ -115,14 +122,57 @@ static Status refuse_fixed(const Parameter *p, Error *err)
     return E_DENIED;
 }
 
+/* "1GB", "500 MB", "1073741824": bytes. */
+bool setting_bytes(Str v, int64_t *ret)
+{
+    static const struct { const char *unit; int64_t bytes; } units[] = { { "B", 1 }, { "kB", 1024 }, { "MB", 1024 * 1024 }, { "GB", 1024 * 1024 * 1024 }, { "TB", 1024LL * 1024 * 1024 * 1024 } };
+    size_t n = 0;
+
+    while (n < v.n && v.p[n] >= '0' && v.p[n] <= '9')
+        n++;
+    Str unit = str_trim(str_from(v, n));
+    if (!n || n > 15 || !str_to_i64(str_sub(v, 0, n), ret))
+        return false;
+    for (size_t i = 0; i < COUNT_OF(units); i++)
+        if (str_ieq(unit, str_c(units[i].unit)))
+            return !__builtin_mul_overflow(*ret, units[i].bytes, ret);
+    return !unit.n;
+}
+
+static Status check_limit(const Parameter *p, Str value, Error *err)
+{
+    bool size = strstr(p->name, "_size") != NULL;
+    int64_t n;
+
+    if (size ? setting_bytes(value, &n) : str_to_i64(value, &n) && n >= 0)
+        return OK;
+    RAISE(err, E_INVALID, "parameter \"%s\" requires a \"%s\" value", p->name, size ? "bytes" : "unsigned integer");
+    memcpy(err->sqlstate, "22023", 6);
+    return E_INVALID;
+}
+
 Status setting_check(Arena *a, Str key, Str *value, Error *err)
 {
     const Parameter *p = parameter(key);
 
     if (!p && !str_starts(key, S("spark.")) && !str_starts(key, S("hive.")))
         return unknown_setting(key, err);
+    if (p && p->fixed == SYSTEM)
+        return check_limit(p, *value, err);
     TRY(refuse_fixed(p, err));
     return check_value(key, value, a, err);
+}
+
+Str setting_system(Service *s, Arena *a, Str key)
+{
+    const Parameter *p = parameter(key);
+    Props all = {0};
+
+    realm_settings(s->realm, a, &all);
+    for vec_each(KeyValue, x, &all)
+        if (str_ieq(x->key, key))
+            return x->value;
+    return p ? str_c(p->value) : (Str){0};
 }
 
 Status session_set(Session *ss, Str key, Str value, Error *err)
@@ -143,6 +193,8 @@ Status session_set(Session *ss, Str key, Str value, Error *err)
 static Str shown(Session *ss, Str key)
 {
     const Parameter *p = parameter(key);
+    if (p && p->fixed == SYSTEM)
+        return setting_system(ss->svc, ss->arena, str_c(p->name));
     if (str_ieq(key, S("database")))
         return setting_get(ss, S("database"), ss->database);
     if (str_ieq(key, S("transaction_isolation")) && is_live(ss))

@@ -275,12 +275,54 @@ static void test_audit(void **state)
     assert_str(all.p[0].user, "joe");
 }
 
+/* What a draft does is nobody's matter until it is stored and adopted. */
+static void test_drafts(void **state)
+{
+    Env *e = *state;
+    int64_t x = put(e, OBJ_TABLE, "x", 0);
+    Objects *od = objects_draft(e->o);
+    Realm *rd = realm_draft(e->r);
+    RealmSchema s;
+    Object o;
+    ObjectVec puts = {0};
+
+    int64_t before = objects_revision(e->o) + realm_revision(e->r);
+    assert_ok(objects_get(od, e->a, x, &o, &e->err), &e->err);
+    for (int i = 0; i < 2; i++) {
+        o.name = i ? S("z") : S("y");
+        assert_ok(objects_put(od, &o, &e->err), &e->err);
+    }
+    assert_ok(realm_schema(rd, e->a, S("materialize"), S("public"), &s, &e->err), &e->err);
+    s.name = S("other");
+    assert_ok(realm_put_schema(rd, &s, &e->err), &e->err);
+    assert_true(realm_has_schema(rd, S("materialize"), S("other")));
+    assert_false(realm_has_schema(e->r, S("materialize"), S("other")));
+    assert_int_equal(objects_find(e->o, e->a, S("materialize"), S("public"), S("z"), &o, &e->err), E_NOT_FOUND);
+    assert_int_equal(objects_revision(e->o) + realm_revision(e->r), before);
+    objects_draft_puts(od, e->a, &puts);
+    assert_int_equal(puts.n, 1);
+    assert_str(puts.p[0].name, "z");
+    const RealmChanges *places = realm_draft_changes(rd);
+    ObjChanges ch = { .puts = puts.p, .nputs = puts.n, .also = places->p, .nalso = places->n };
+    assert_ok(objects_change(e->o, &ch, &e->err), &e->err);
+    realm_adopt(e->r, places);
+    objects_close(od);
+    realm_close(rd);
+    assert_true(objects_revision(e->o) + realm_revision(e->r) > before);
+    for (int i = 0; i < 2; i++) {
+        assert_true(realm_has_schema(e->r, S("materialize"), S("other")));
+        assert_false(realm_has_schema(e->r, S("materialize"), S("public")));
+        assert_ok(objects_find(e->o, e->a, S("materialize"), S("public"), S("z"), &o, &e->err), &e->err);
+        again(e);
+    }
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         T(test_everything_of_an_object_is_kept), T(test_old_documents_load), T(test_names_are_one_each), T(test_users_come_before_what_they_use), T(test_first_start),
-        T(test_who_holds_what), T(test_principals_do_not_share_roles), T(test_ids_are_not_used_again), T(test_audit),
+        T(test_who_holds_what), T(test_principals_do_not_share_roles), T(test_ids_are_not_used_again), T(test_audit), T(test_drafts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

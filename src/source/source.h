@@ -66,6 +66,8 @@ void source_error(SourceRun *r, Str place, Str error);    /* a record that could
 /* An output that nothing comes into any more, since what stands outside is not what it was made for: reads of it fail with this, the other outputs go on.
  * To be said again at each start. */
 void source_output_broken(SourceRun *r, size_t output, Str error, Str hint);
+/* Reads of an output fail with this, though rows go on coming; empty: it is well again, and what reads it is made anew. */
+void source_output_error(SourceRun *r, size_t output, Str error);
 void source_snapshot_done(SourceRun *r);
 void source_sealed(SourceRun *r);                         /* nothing will come any more */
 void source_progress(SourceRun *r, int64_t known, int64_t committed);            /* offset_known, offset_committed of mz_source_statistics */

@@ -108,6 +108,23 @@ static void poisoned(const KafkaTopic *t, Batch *b, const KafkaMessage *m, const
     vec_push(b->a, &b->poison, p);
 }
 
+static void put_good(KafkaTopic *t, Batch *b, const KafkaMessage *m, const KafkaRow *row)
+{
+    kafka_bad_clear(t, b->scratch, m);
+    put_row(t, b, row);
+}
+
+/* In an upsert a key whose value cannot be decoded has no row any more. */
+static Status put_bad(KafkaTopic *t, Batch *b, const KafkaMessage *m, const KafkaRow *row, const Error *why, Error *err)
+{
+    poisoned(t, b, m, why);
+    if (t->shape->envelope != KAFKA_UPSERT || !row->key)
+        return OK;
+    TRY(kafka_bad_mark(t, b->scratch, m, why, err));
+    source_upsert(b->rows, t->output, row->key, NULL);
+    return OK;
+}
+
 /* The last message of the time before, once more. */
 static Status verify(KafkaTopic *t, KafkaPlace *p, const KafkaMessage *m, Error *err)
 {
@@ -148,9 +165,9 @@ static Status take_message(KafkaTopic *t, Batch *b, const rd_kafka_message_t *rk
         return OK;
     }
     if (s == OK)
-        put_row(t, b, &row);
+        put_good(t, b, &m, &row);
     else
-        poisoned(t, b, &m, &why);
+        TRY(put_bad(t, b, &m, &row, &why, err));
     b->messages++;
     b->bytes += (int64_t)(m.key.n + m.value.n);
     p->last = m.offset;
@@ -209,10 +226,14 @@ static Status poll_batch(KafkaTopic *t, Batch *b, int idle_ms, Error *err)
 static Str note_of(Arena *a, const KafkaTopics *all)
 {
     StrBuf b = sb_new(a);
+    Json *bad = json_object(a);
 
-    for vec_each(KafkaTopic, t, all)
+    for vec_each(KafkaTopic, t, all) {
         kafka_places_write(&b, t->relation, &t->places);
-    return kafka_places_end(&b);
+        if (t->bad.n)
+            json_set(a, bad, str_fmt(a, "%lld", (long long)t->relation).p, kafka_bad_json(a, &t->bad));
+    }
+    return kafka_places_end(&b, bad);
 }
 
 static void add_progress(KafkaTopic *t, int64_t *known, int64_t *committed)
@@ -248,6 +269,7 @@ static Status commit_batch(KafkaTopics *all, KafkaTopic *t, Batch *b, Error *err
     b->rows = NULL;                                        /* it is free after the commit, whatever comes of it */
     TRY(source_commit(rows, note_of(b->a, all), err));
     t->moved = 1;
+    kafka_bad_tell(t);
     source_received(t->r, b->messages, b->bytes);
     for vec_each(Poison, p, &b->poison)
         source_error(t->r, p->place, p->error);

@@ -49,7 +49,7 @@ NODISCARD Status kafka_shape(Arena *a, const Json *options, Str pinned, KafkaSha
 
 typedef enum { KAFKA_SKIP, KAFKA_INSERT, KAFKA_PUT, KAFKA_DELETE } KafkaVerb;       /* PUT, DELETE: by key */
 typedef struct KafkaRow { KafkaVerb verb; Value *cells, *key; } KafkaRow;
-/* An error that format_is_poison is of this message alone. */
+/* An error that format_is_poison is of this message alone; with a key in `ret`, of its value. */
 NODISCARD Status kafka_row(KafkaShape *s, Arena *a, const KafkaMessage *m, KafkaRow *ret, Error *err);
 
 /* ---- places (source_kafka_place.c) -------------------------------------------------------------------------------------------------------- */
@@ -59,8 +59,15 @@ typedef struct KafkaPlace { int32_t partition; int64_t next, last, last_ms, last
 typedef struct KafkaPlaces { KafkaPlace *p; size_t n, cap; } KafkaPlaces;
 NODISCARD Status kafka_places_read(Arena *a, Str note, int64_t relation, KafkaPlaces *ret, Error *err);
 void kafka_places_write(StrBuf *b, int64_t relation, const KafkaPlaces *p);        /* into an empty buffer, one after the other, then the end */
-Str kafka_places_end(StrBuf *b);
+Str kafka_places_end(StrBuf *b, const Json *bad);                          /* bad: by relation, kafka_bad_json; NULL: none */
 KafkaPlace *kafka_place(KafkaPlaces *p, int32_t partition);               /* NULL: none */
+
+/* ---- keys whose value cannot be decoded (source_kafka_bad.c) ------------------------------------------------------------------------------ */
+
+typedef struct KafkaBadKey { Str key, error; } KafkaBadKey;
+typedef VEC(KafkaBadKey) KafkaBad;
+NODISCARD Status kafka_bad_read(Arena *a, Str note, int64_t relation, KafkaBad *ret, Error *err);
+Json *kafka_bad_json(Arena *a, const KafkaBad *b);
 
 /* ---- the client (source_kafka_client.c) -------------------------------------------------------------------------------------------------------- */
 
@@ -93,6 +100,8 @@ typedef struct KafkaTopic {
     Kafka k;
     KafkaShape *shape;
     KafkaPlaces places;
+    KafkaBad bad;
+    int failing;                          /* reads of the output were told to fail */
     VEC(int64_t) targets;                 /* where each partition that was started ended then */
     size_t behind;                        /* partitions that have not come so far */
     int first;                            /* nothing was read before */
@@ -110,6 +119,9 @@ NODISCARD Status kafka_topic_start(KafkaTopic *t, Error *err);
 /* New partitions, brokers that are back, the group's offsets: from time to time. */
 NODISCARD Status kafka_topic_upkeep(KafkaTopic *t, Error *err);
 void kafka_topic_running(KafkaTopic *t);
+NODISCARD Status kafka_bad_mark(KafkaTopic *t, Arena *scratch, const KafkaMessage *m, const Error *why, Error *err);     /* E_LIMIT */
+void kafka_bad_clear(KafkaTopic *t, Arena *scratch, const KafkaMessage *m);
+void kafka_bad_tell(KafkaTopic *t);
 Status kafka_topic_made_anew(const KafkaTopic *t, int32_t partition, const char *how, Error *err);
 
 /* Messages of one topic until a batch is full or nothing comes for `idle_ms`, then one tick with the places of all. */

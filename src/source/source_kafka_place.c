@@ -48,9 +48,14 @@ void kafka_places_write(StrBuf *b, int64_t relation, const KafkaPlaces *places)
     sb_byte(b, ']');
 }
 
-Str kafka_places_end(StrBuf *b)
+Str kafka_places_end(StrBuf *b, const Json *bad)
 {
-    sb_addc(b, b->n ? "}}" : "{\"outputs\":{}}");
+    sb_addc(b, b->n ? "}" : "{\"outputs\":{}");
+    if (json_len(bad)) {
+        sb_addc(b, ",\"bad\":");
+        json_write(b, bad);
+    }
+    sb_addc(b, "}");
     return sb_str(b);
 }
 

@@ -2,7 +2,7 @@
 /* source_kafka_row.c - a message's row.
  *
  * ENVELOPE NONE passes over messages without a value; UPSERT takes the key's newest value, and none deletes it; DEBEZIUM does so with what stands behind "after".
- * A value that cannot be decoded leaves the key's row as it was, unless VALUE DECODING ERRORS = INLINE: then the row says so. */
+ * A value that cannot be decoded is an error of its key (source_kafka_bad.c), unless VALUE DECODING ERRORS = INLINE: then the row says so. */
 #include "source/source_kafka_int.h"
 
 static const int64_t TIMESTAMP_MAX_MS = 9223371331200000;

@@ -75,6 +75,8 @@ Status kafka_topic_open(KafkaTopic *t, Str note, Error *err)
 
     TRY(refresh_interval(t->options, &t->refresh_us, err));
     TRY(kafka_places_read(t->a, note, t->relation, &t->places, err));
+    TRY(kafka_bad_read(t->a, note, t->relation, &t->bad, err));
+    kafka_bad_tell(t);
     t->first = !t->places.n;
     TRY(kafka_open(t->a, json_get(t->options, "connection"), &t->k, err));
     TRY(kafka_use(t->a, &t->k, json_get_str(t->options, "topic", S("")), err));

@@ -35,6 +35,19 @@ void source_output_broken(SourceRun *r, size_t output, Str error, Str hint)
     live_table_fail(r->owner->o.live, r->outputs.p[output].relation, &err);
 }
 
+void source_output_error(SourceRun *r, size_t output, Str error)
+{
+    int64_t relation = r->outputs.p[output].relation;
+    Error err = {0};
+
+    if (error.n) {
+        RAISE(&err, E_INVALID, STR_FMT, STR_ARG(error));
+        error_hint(&err, "Produce a value that can be decoded, or a tombstone, for the key.");
+        memcpy(err.sqlstate, "XX000", 6);
+    }
+    live_table_fail(r->owner->o.live, relation, error.n ? &err : NULL);
+}
+
 static void copy_text(char *to, size_t size, Str s)
 {
     size_t n = min_size(s.n, size - 1);

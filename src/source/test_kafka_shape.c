@@ -203,7 +203,7 @@ static void places(void **state UNUSED)
     StrBuf b = sb_new(a);
     kafka_places_write(&b, 4, &(KafkaPlaces){0});
     kafka_places_write(&b, 5, &p);
-    Str note = kafka_places_end(&b);
+    Str note = kafka_places_end(&b, NULL);
     assert_ok(kafka_places_read(a, note, 4, &p, &err), &err);
     assert_int_equal(p.n, 0);
     assert_ok(kafka_places_read(a, note, 6, &p, &err), &err);

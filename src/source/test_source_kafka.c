@@ -241,7 +241,8 @@ static void upsert_and_tombstones(void **state UNUSED)
     wait_for(&w, "sum(c2::BIGINT)", 9);
     produce(&w, "t", 0, "b", NULL);
     produce(&w, "t", 0, "c", "5");
-    produce(&w, "t", 0, "a", "\xff");                    /* cannot be read: what a had stays */
+    produce(&w, "t", 0, "a", "\xff");                    /* cannot be read, and soon can be */
+    produce(&w, "t", 0, "a", "3");
     produce(&w, "t", 0, NULL, "6");
     produce(&w, "t", 0, "z", NULL);
     flush(&w);
@@ -250,6 +251,56 @@ static void upsert_and_tombstones(void **state UNUSED)
     for (int i = 0; i < 200 && report(&w).errors < 2; i++)
         usleep(50000);
     assert_int_equal(report(&w).errors, 2);
+    end_world(&w);
+}
+
+static bool fails(World *w)
+{
+    Error err = {0};
+    Str sql;
+
+    return live_relation_sql(w->live, w->a, RELATION, &sql, &err) != OK && strstr(err.message, "Envelope error: Upsert: Value error: value");
+}
+
+static void wait_fails(World *w, bool wanted)
+{
+    int64_t until = clock_mono_us() + WAIT_US;
+
+    while (fails(w) != wanted && clock_mono_us() < until)
+        usleep(50000);
+    assert_int_equal(fails(w), wanted);
+}
+
+/* Until it gets another value, or a tombstone; over a restart, too. */
+static void a_value_that_cannot_be_decoded_is_its_keys_error(void **state UNUSED)
+{
+    World w;
+
+    begin(&w);
+    topic(&w, "t", 1);
+    create(&w, "\"topic\": \"t\", \"key_format\": {\"format\": \"text\"}, \"format\": {\"format\": \"text\"}, \"envelope\": \"upsert\"");
+    produce(&w, "t", 0, "a", "1");
+    produce(&w, "t", 0, "b", "2");
+    flush(&w);
+    start(&w);
+    wait_for(&w, "sum(c2::BIGINT)", 3);
+    produce(&w, "t", 0, "a", "\xff");
+    produce(&w, "t", 0, "b", "\xfe");
+    flush(&w);
+    wait_fails(&w, true);
+    produce(&w, "t", 0, "a", "5");
+    produce(&w, "t", 0, "c", "6");
+    flush(&w);
+    usleep(500000);
+    assert_true(fails(&w));                              /* b is left */
+    restart_world(&w);
+    start(&w);
+    wait_fails(&w, true);
+    produce(&w, "t", 0, "b", NULL);
+    flush(&w);
+    wait_fails(&w, false);
+    wait_for(&w, "sum(c2::BIGINT)", 11);
+    assert_int_equal(scalar(&w, "count(*)"), 2);
     end_world(&w);
 }
 
@@ -395,7 +446,7 @@ static void connections(void **state UNUSED)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(append_over_restarts), cmocka_unit_test(reports), cmocka_unit_test(upsert_and_tombstones), cmocka_unit_test(where_to_start),
+        cmocka_unit_test(append_over_restarts), cmocka_unit_test(reports), cmocka_unit_test(upsert_and_tombstones), cmocka_unit_test(a_value_that_cannot_be_decoded_is_its_keys_error), cmocka_unit_test(where_to_start),
         cmocka_unit_test(a_topic_made_anew_stalls), cmocka_unit_test(brokers_that_go_away), cmocka_unit_test(a_registry_that_is_down_stalls), cmocka_unit_test(connections),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

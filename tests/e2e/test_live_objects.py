@@ -687,3 +687,62 @@ def test_replacement_of_a_materialized_view(server, db):
         assert rows(c, "SELECT * FROM rmv ORDER BY k") == [(1, -1), (2, -2), (3, -5)]
         c.execute("DROP TABLE later CASCADE")
         c.execute("DROP TABLE rp CASCADE")
+
+
+def limited(server, db, name, value, statements, refused_one, current):
+    db.execute(f"ALTER SYSTEM SET {name} = {value}")
+    for s in statements:
+        db.execute(s)
+    assert rows(db, f"SHOW {name}") == [(str(value),)]
+    what = refused_one[1]
+    e = refused(db, refused_one[0], rf"creating {what} would violate {name} limit \(desired: {current + 1}, limit: {value}, current: {current}\)", "53000")
+    assert e.diag.message_hint == f"Drop an existing {what} or contact support to request a limit increase."
+    db.execute(f"ALTER SYSTEM RESET {name}")
+
+
+def test_limits(server, db):
+    there = {k: rows(db, f"SELECT count(*) FROM {k} WHERE id LIKE 'u%'")[0][0] for k in ("mz_tables", "mz_materialized_views", "mz_databases", "mz_clusters", "mz_secrets", "mz_roles")}
+    db.execute("CREATE TABLE li (a int)")
+    limited(server, db, "max_tables", there["mz_tables"] + 2, ["CREATE TABLE li2 (a int)"], ("CREATE TABLE li3 (a int)", "table"), there["mz_tables"] + 2)
+    limited(server, db, "max_materialized_views", there["mz_materialized_views"], [], ("CREATE MATERIALIZED VIEW lim AS SELECT * FROM li", "materialized view"), there["mz_materialized_views"])
+    limited(server, db, "max_databases", there["mz_databases"], [], ("CREATE DATABASE lid", "database"), there["mz_databases"])
+    limited(server, db, "max_clusters", there["mz_clusters"], [], ("CREATE CLUSTER lic SIZE '25cc'", "cluster"), there["mz_clusters"])
+    limited(server, db, "max_secrets", there["mz_secrets"], [], ("CREATE SECRET lis AS 'x'", "secret"), there["mz_secrets"])
+    limited(server, db, "max_roles", there["mz_roles"], [], ("CREATE ROLE lir", "role"), there["mz_roles"])
+    limited(server, db, "max_schemas_per_database", 1, ["CREATE DATABASE lid"], ("CREATE SCHEMA lid.more", "schema"), 1)
+    limited(server, db, "max_objects_per_schema", 1, ["CREATE TABLE lid.public.t (a int)"], ("CREATE VIEW lid.public.v AS SELECT 1", "object"), 1)
+    limited(server, db, "max_replicas_per_cluster", 1, [], ("ALTER CLUSTER quickstart SET (REPLICATION FACTOR 2)", "cluster replica"), 1)
+    refused(db, "SET max_tables = 3", 'parameter "max_tables" cannot be changed', "55P02")
+    refused(db, "ALTER SYSTEM SET max_tables = 'many'", 'parameter "max_tables" requires a "unsigned integer" value', "22023")
+    assert rows(db, "SHOW max_tables") == [("200",)] and rows(db, "SHOW max_result_size") == [("1GB",)]
+    long = "n" * 256
+    for s in (f"CREATE TABLE {long} (a int)", f"CREATE SCHEMA {long}", f"CREATE ROLE {long}", f"ALTER TABLE li RENAME TO {long}"):
+        refused(db, s, r"identifier too long \(len: 256, max: 255", "42622")
+    db.execute("INSERT INTO li SELECT generate_series(1, 100)")
+    db.execute("SET max_query_result_size = '500B'")
+    refused(db, "SELECT * FROM li", "total result exceeds max size of 500B", "53200")
+    db.execute("RESET max_query_result_size")
+    refused(db, "SET max_query_result_size = 'x'", 'requires a "bytes" value', "22023")
+    db.execute("ALTER SYSTEM SET max_result_size = '400B'")
+    refused(db, "SELECT * FROM li", "result exceeds max size of 400B", "53200")
+    assert len(rows(db, "SELECT * FROM li LIMIT 5")) == 5
+    db.execute("ALTER SYSTEM RESET max_result_size")
+    assert len(rows(db, "SELECT * FROM li")) == 100
+    for s in ("DROP TABLE li", "DROP TABLE li2", "DROP DATABASE lid CASCADE"):
+        db.execute(s)
+
+
+def test_a_read_of_a_temporal_filter_is_of_its_own_moment(server, db):
+    db.execute("CREATE TABLE tf (k int, until timestamptz)")
+    db.execute("CREATE MATERIALIZED VIEW tfm AS SELECT k FROM tf WHERE mz_now() <= until")
+    db.execute("CREATE MATERIALIZED VIEW tfc AS SELECT count(*) AS n FROM tfm")
+    late = []
+    for k in range(3):
+        until = time.time() + 0.35
+        db.execute("INSERT INTO tf VALUES (%s, to_timestamp(%s))", (k, until))
+        assert rows(db, "SELECT k FROM tfm") == [(k,)]
+        while time.time() < until + 0.02:
+            time.sleep(0.005)
+        late.append((rows(db, "SELECT k FROM tfm"), rows(db, "SELECT n FROM tfc")))
+    assert late == [([], [(0,)])] * 3
+    db.execute("DROP TABLE tf CASCADE")

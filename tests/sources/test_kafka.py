@@ -287,6 +287,34 @@ def test_upsert(world, broker, topic):
     wait(world, f"SELECT * FROM {topic} ORDER BY 1", [("b", "10"), ("c", "4")])
 
 
+def test_a_value_that_cannot_be_decoded_is_its_keys_error(world, broker, topic):
+    broker.topic(topic)
+    for key, value in ((b"a", b"1"), (b"b", b"2")):
+        broker.send(topic, value, key=key)
+    sql(world, f"CREATE SOURCE {topic} FROM KAFKA CONNECTION k (TOPIC '{topic}') KEY FORMAT TEXT VALUE FORMAT JSON ENVELOPE UPSERT")
+    sql(world, f"CREATE MATERIALIZED VIEW {topic}_v AS SELECT count(*) AS n FROM {topic}")
+    wait(world, f"SELECT n FROM {topic}_v", [(2,)])
+    broker.send(topic, b"{", key=b"a")
+
+    def until(q, good):
+        deadline = time.monotonic() + 60
+        got = None
+        while time.monotonic() < deadline:
+            try:
+                got = sql(world, q)
+            except Exception as e:
+                got = str(e)
+            if good(got):
+                return True
+            time.sleep(0.1)
+        raise AssertionError(f"{q}: {got!r:.500}")
+    for q in (f"SELECT * FROM {topic}", f"SELECT * FROM {topic}_v"):
+        until(q, lambda got: "Envelope error: Upsert: Value error" in str(got))
+    broker.send(topic, None, key=b"a")                                        # retracted: what reads it is well again
+    until(f"SELECT n FROM {topic}_v", lambda got: got == [(1,)])
+    until(f"SELECT key FROM {topic}", lambda got: got == [("b",)])
+
+
 def test_poison_is_passed_over(world, broker, topic):
     broker.topic(topic)
     huge = b'"' + b"x" * 10_000_000 + b'"'
