@@ -107,6 +107,8 @@ NODISCARD Status lake_source_relation(Lake *l, Arena *a, DuckConn *c, const Lake
 
 typedef struct LakeFile { IceFile file; Str sha256; } LakeFile;
 typedef VEC(LakeFile) LakeFiles;
+/* KEPT: files that stay; FRESH: made with less effort, since maintenance will write them anew. */
+typedef enum { LAKE_STYLE_KEPT, LAKE_STYLE_FRESH } LakeStyle;
 typedef struct LakeWrite {
     const LakeTable *table;
     const IceSchema *schema;          /* the columns of `sql`, in order, by name = engine name */
@@ -114,6 +116,7 @@ typedef struct LakeWrite {
     int validate_required;            /* a null in a required field: E_INVALID, sqlstate 23502 */
     Str order_by;                     /* engine text or empty */
     Str prefix;                       /* of the files' names; empty: none */
+    LakeStyle style;
     struct { const int32_t *p; size_t n; } equality;      /* field ids of top-level columns: equality delete files that hold these alone, by the partitions of `sql`'s rows */
 } LakeWrite;
 /* Runs `sql` and writes its rows as data files (or equality delete files) into the table's location: durable, not committed. */

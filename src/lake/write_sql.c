@@ -138,10 +138,26 @@ static Str codec_name(const IceMetadata *m)
     return S("zstd");
 }
 
+enum { ZSTD_LEVEL_MAX = 22, FRESH_LEVEL = 1, FRESH_DICTIONARY = 4096 };
+
+/* How hard the codec tries, when the table or the style says so; dictionaries that are soon given up are not begun. */
+static void effort(const WriteJob *j, Str codec, StrBuf *b)
+{
+    Str asked = props_get(&j->w->table->meta->properties, S("write.parquet.compression-level"), (Str){0});
+    int64_t level = j->w->style == LAKE_STYLE_FRESH ? FRESH_LEVEL : 0;
+
+    if (asked.n && (!str_to_i64(asked, &level) || level < 1 || level > ZSTD_LEVEL_MAX))
+        level = 0;
+    if (level && str_eq(codec, S("zstd")))
+        sb_fmt(b, ", COMPRESSION_LEVEL %lld", (long long)level);
+    if (j->w->style == LAKE_STYLE_FRESH)
+        sb_fmt(b, ", DICTIONARY_SIZE_LIMIT %d", FRESH_DICTIONARY);
+}
+
 Status write_copy_sql(WriteJob *j, Str sql, Str *ret, Error *err)
 {
     StrBuf select = sb_new(j->a), by = sb_new(j->a), b = sb_new(j->a);
-    Str all = S("*"), ids = lake_field_ids(j->a, &j->w->schema->fields, j->w->hidden, &j->columns);
+    Str all = S("*"), codec = codec_name(j->w->table->meta), ids = lake_field_ids(j->a, &j->w->schema->fields, j->w->hidden, &j->columns);
     int64_t target = 512ll << 20;
 
     if (!str_to_i64(props_get(&j->w->table->meta->properties, S("write.target-file-size-bytes"), S("536870912")), &target) || target < 1 << 20)
@@ -155,7 +171,8 @@ Status write_copy_sql(WriteJob *j, Str sql, Str *ret, Error *err)
         sb_fmt(&b, " ORDER BY " STR_FMT, STR_ARG(j->w->order_by));
     sb_addc(&b, ") TO ");
     sql_lit(&b, j->dir);
-    sb_fmt(&b, " (FORMAT parquet, RETURN_STATS, COMPRESSION " STR_FMT ", FIELD_IDS " STR_FMT, STR_ARG(codec_name(j->w->table->meta)), STR_ARG(ids));
+    sb_fmt(&b, " (FORMAT parquet, RETURN_STATS, COMPRESSION " STR_FMT ", FIELD_IDS " STR_FMT, STR_ARG(codec), STR_ARG(ids));
+    effort(j, codec, &b);
     if (by.n)
         sb_fmt(&b, ", PARTITION_BY (" STR_FMT "), OVERWRITE_OR_IGNORE", STR_ARG(sb_str(&by)));
     else

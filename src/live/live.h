@@ -124,7 +124,7 @@ void live_watch_end(LiveWatch *w);
 
 /* From now on the relation's changes are kept, until everyone who asked for the log has said that it is done with them. */
 NODISCARD Status live_log_begin(Live *l, int64_t id, Str reader, int64_t *from, Error *err);
-/* The engine's text of the changes with from < t <= to: __t, __w and the visible columns. E_NOT_FOUND: they are not kept. */
+/* The engine's text of the changes with from < t <= to: __t, __w and the visible columns; of one time they are netted: no row comes and goes. E_NOT_FOUND: they are not kept. */
 NODISCARD Status live_log_sql(Live *l, Arena *a, int64_t id, int64_t from, int64_t to, Str *ret, Error *err);
 /* Everyone who asked for a log and has not ended: who is not there any more is ended by whoever knows. */
 typedef struct LiveLogReader { int64_t relation; Str reader; } LiveLogReader;

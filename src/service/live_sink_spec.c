@@ -5,6 +5,7 @@
  * start. */
 #include "service/live_connection.h"
 #include "service/live_sink.h"
+#include "source/source.h"
 
 /* ---- options ------------------------------------------------------------------------------------------------------------------ */
 
@@ -241,9 +242,21 @@ static void sweep_readers(Service *s)
     }
 }
 
+/* A source that has come to its end; whatever else a sink reads may change again. */
+static int ended(void *ctx, int64_t relation)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Service *s = ctx;
+    SourceReport r;
+    Error ignored;
+    Object o;
+
+    return s->sources && objects_get(s->objects, a, relation, &o, &ignored) == OK && o.kind == OBJ_SOURCE && source_report(s->sources, relation, &r) && r.sealed;
+}
+
 struct Sinks *live_sinks_new(Service *s)
 {
     sweep_readers(s);
-    SinksOptions o = { .live = s->live, .engine = s->engine, .scratch = s->options.dir, .ctx = s, .catalog = catalog_of };
+    SinksOptions o = { .live = s->live, .engine = s->engine, .scratch = s->options.dir, .ctx = s, .catalog = catalog_of, .ended = ended };
     return sinks_new(&o);
 }

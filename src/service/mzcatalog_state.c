@@ -24,7 +24,7 @@ static MzFrontier of_sink(Service *s, const Object *o)
 
     if (!s->sinks || !sink_report(s->sinks, o->id, &r))
         return (MzFrontier){0};
-    return (MzFrontier){ .write = r.frontier, .known = 1, .sealed = r.sealed, .hydrated = r.frontier > 0 };
+    return (MzFrontier){ .write = r.sealed ? live_frontier(s) : r.frontier, .known = 1, .sealed = r.sealed, .hydrated = r.frontier > 0 || r.sealed };
 }
 
 static MzFrontier of_source(Service *s, const Object *o)

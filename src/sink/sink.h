@@ -56,6 +56,7 @@ typedef struct SinksOptions {
     void *ctx;
     /* The catalog of a sink, opened anew each time the sink starts: connections change, keys expire. The sink closes it. */
     Status (*catalog)(void *ctx, int64_t sink, RemoteCatalog **ret, Error *err);
+    int (*ended)(void *ctx, int64_t relation);        /* no change will ever come any more, and all that came are in its log; NULL: never */
     int64_t retry_ms;                 /* the first pause after an error that may pass; it doubles up to 60 s. 0: 1,000 */
 } SinksOptions;
 Sinks *sinks_new(const SinksOptions *o);

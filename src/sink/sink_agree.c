@@ -83,7 +83,8 @@ static Status remember(Sink *s, const IceMetadata *m, const Progress *p, Error *
     bool moved = s->note.frontier != p->frontier || !str_eq(s->note.uuid, m->uuid);       /* somebody's copy of our progress is no news */
 
     s->note.frontier = p->frontier;
-    s->note.from = max_i64(s->note.from, p->frontier - 1);
+    if (!p->sealed)                                   /* nothing is read after that, unless it is written anew */
+        s->note.from = max_i64(s->note.from, p->frontier - 1);
     s->note.snapshot = p->snapshot;
     s->note.sequence = p->sequence;
     s->note.version = p->version;

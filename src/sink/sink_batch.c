@@ -2,8 +2,9 @@
 /* sink_batch.c - what one commit brings: the changes of a span of time, netted by the engine, as text of encoded rows.
  *
  * Changes that cancel out inside the span are gone before anything is written: k updates of a key are one row that goes and one that comes, so no delete ever has to
- * reach a row of its own commit.  The netting spills to disk when it must.  A span ends at a tick: `to` is the time of the newest change, never the clock's.
- * Invariant: a span that has net changes is committed whole or not at all. */
+ * reach a row of its own commit.  The netting spills to disk when it must; where nothing can cancel out, the log is written as it stands.  A span ends at a tick: `to` is
+ * the time of the newest change, never the clock's.
+ * Invariants: (1) a span that has net changes is committed whole or not at all; (2) as many rows are written as were counted. */
 #include "sink/sink_int.h"
 
 #define NET "temp.sink_net"
@@ -92,22 +93,40 @@ static Status select_list(Arena *a, const Batch *b, const SinkSpec *s, const Ice
 
 /* ---- the span ------------------------------------------------------------------------------------------------------------------ */
 
-static Status span(Sink *s, Batch *b, Error *err)
+/* What a look at the log's times and weights tells. */
+typedef struct Span { int64_t oldest, newest, come, go, most; } Span;
+
+static Status weigh(Sink *s, Arena *a, Str log, bool *has, Span *ret, Error *err)
+{
+    CLEANUP(duck_result_freep) DuckResult *r = NULL;
+    int64_t *fields[] = { &ret->oldest, &ret->newest, &ret->come, &ret->go, &ret->most };
+    size_t n;
+
+    *ret = (Span){0};
+    TRY(duck_query_held(s->conn, str_fmt(a, "SELECT min(__t), max(__t), CAST(coalesce(sum(__w) FILTER (__w > 0), 0) AS BIGINT), CAST(coalesce(-sum(__w) FILTER (__w < 0), 0) AS BIGINT), "
+                                         "coalesce(max(abs(__w)), 0) FROM " STR_FMT " q", STR_ARG(log)), &r, err));
+    TRY(duck_next(r, &n, err));
+    *has = n && duck_value(a, r, 0, 0).kind != DT_NULL;
+    for (size_t i = 0; *has && i < COUNT_OF(fields); i++)
+        *fields[i] = duck_value(a, r, i, 0).integer;
+    return OK;
+}
+
+static Status span(Sink *s, Batch *b, Span *ret, Error *err)
 {
     int64_t upto = s->note.cut_relation ? s->note.cut_upto : INT64_MAX;
     bool has = false;
     Str log;
 
     b->relation = s->note.cut_relation ? s->note.cut_relation : s->spec.relation;
-    b->from = b->to = s->note.from;
+    b->from = s->note.from;
     TRY(live_log_sql(s->all->o.live, b->a, b->relation, b->from, upto, &log, err));
-    TRY(duck_scalar_i64(s->conn, str_fmt(b->a, "SELECT max(__t) FROM " STR_FMT " q", STR_ARG(log)), &b->to, &has, err));
-    if (!has)
-        b->to = b->from;
+    TRY(weigh(s, b->a, log, &has, ret, err));
+    b->to = has ? ret->newest : b->from;
     b->finishes_cut = s->note.cut_relation != 0;
     if (b->finishes_cut)
         b->to = max_i64(b->to, s->note.cut_upto);
-    b->upper = b->to + 1;
+    b->upper = b->seals ? SEALED : b->to + 1;
     return OK;
 }
 
@@ -134,68 +153,97 @@ static Status log_columns(Sink *s, Batch *b, Str log, Str *ret, Error *err)
     return OK;
 }
 
-static Status net(Sink *s, Batch *b, Error *err)
+/* Has the log columns that the sink has not?  Without them rows of one time may be the same. */
+static Status wider(Sink *s, Batch *b, Str log, bool *ret, Error *err)
+{
+    DuckColumns have = {0};
+
+    TRY(duck_describe(s->conn, b->a, str_fmt(b->a, "SELECT * FROM " STR_FMT " q", STR_ARG(log)), &have, err));
+    *ret = have.n != s->spec.columns.n + 2;           /* __t, __w */
+    return OK;
+}
+
+/* May changes of the span cancel out?  Those of one time are netted when they are logged (live.h); append tells times apart. */
+static Status cancels(Sink *s, Batch *b, const Span *sp, Str log, bool *ret, Error *err)
+{
+    *ret = b->finishes_cut;
+    if (*ret || !sp->come || !sp->go)
+        return OK;
+    if (s->spec.mode == SINK_APPEND)
+        return wider(s, b, log, ret, err);
+    *ret = sp->oldest < sp->newest;                   /* of one time: a row that goes and comes again as it was is written twice, and stands as it was */
+    return OK;
+}
+
+static Status net(Sink *s, Batch *b, Str log, Error *err)
 {
     const char *by_time = s->spec.mode == SINK_APPEND ? "__t, " : "";
-    Str log, cols;
+    Str cols;
 
-    TRY(live_log_sql(s->all->o.live, b->a, b->relation, b->from, b->to, &log, err));
     TRY(log_columns(s, b, log, &cols, err));
     return duck_exec(s->conn, str_fmt(b->a, "CREATE OR REPLACE TEMP TABLE sink_net AS SELECT %s" STR_FMT ", CAST(sum(__w) AS BIGINT) AS __n FROM " STR_FMT " q GROUP BY ALL HAVING sum(__w) <> 0",
                                       by_time, STR_ARG(cols), STR_ARG(log)), err);
 }
 
-static Status count(Sink *s, Batch *b, int64_t *most, Error *err)
+static Status count(Sink *s, Batch *b, Span *sp, Error *err)
 {
-    CLEANUP(duck_result_freep) DuckResult *r = NULL;
-    size_t n;
+    bool has;
 
-    TRY(duck_query_held(s->conn, S("SELECT CAST(coalesce(sum(__n) FILTER (__n > 0), 0) AS BIGINT), CAST(coalesce(-sum(__n) FILTER (__n < 0), 0) AS BIGINT), coalesce(max(abs(__n)), 0) FROM " NET), &r, err));
-    TRY(duck_next(r, &n, err));
-    if (!n)
-        return FAIL(err, E_INTERNAL, "no count of changes");
-    b->ninserts = duck_value(b->a, r, 0, 0).integer;
-    b->ndeletes = duck_value(b->a, r, 1, 0).integer;
-    *most = duck_value(b->a, r, 2, 0).integer;
+    return weigh(s, b->a, str_fmt(b->a, "(SELECT CAST(0 AS BIGINT) AS __t, __n AS __w FROM " NET ")"), &has, sp, err);
+}
+
+/* Where the changes are read: net, each row with its __n. */
+static Status changes(Sink *s, Batch *b, Span *sp, Str *ret, Error *err)
+{
+    bool cancel = false;
+    Str log;
+
+    TRY(live_log_sql(s->all->o.live, b->a, b->relation, b->from, b->to, &log, err));
+    TRY(cancels(s, b, sp, log, &cancel, err));
+    if (!cancel) {
+        *ret = str_fmt(b->a, "(SELECT __t, " STR_FMT ", __w AS __n FROM " STR_FMT " l)", STR_ARG(engine_columns(b->a, &s->spec)), STR_ARG(log));
+        return OK;
+    }
+    TRY(net(s, b, log, err));
+    TRY(count(s, b, sp, err));
+    *ret = S(NET);
     return OK;
 }
 
 /* Rows that stand several times are written several times. */
-static Str repeated(Arena *a, int64_t most, const char *where)
+static Str repeated(Arena *a, Str source, int64_t most, const char *where)
 {
-    return most > 1 ? str_fmt(a, "(SELECT *, unnest(range(abs(__n))) AS __i FROM " NET "%s) q", where) : str_fmt(a, "(SELECT * FROM " NET "%s) q", where);
+    return str_fmt(a, "(SELECT *%s FROM " STR_FMT " n%s) q", most > 1 ? ", unnest(range(abs(__n))) AS __i" : "", STR_ARG(source), where);
 }
 
-static Status plan_changes(Sink *s, const Table *t, Batch *b, Error *err)
+static Status plan_changes(Sink *s, const Table *t, Batch *b, Span *sp, Error *err)
 {
     const IceMetadata *m = t->remote.meta;
-    int64_t most = 0;
-    Str list;
+    bool append = s->spec.mode == SINK_APPEND;
+    Str list, source;
 
-    TRY(net(s, b, err));
-    TRY(count(s, b, &most, err));
-    if (s->spec.mode == SINK_APPEND) {
-        b->ninserts += b->ndeletes;
-        b->ndeletes = 0;
-    }
+    TRY(changes(s, b, sp, &source, err));
+    b->ninserts = append ? sp->come + sp->go : sp->come;
+    b->ndeletes = append ? 0 : sp->go;
     TRY(select_list(b->a, b, &s->spec, m, ALL_COLUMNS, &list, err));
-    b->inserts = str_fmt(b->a, "SELECT " STR_FMT " FROM " STR_FMT, STR_ARG(list), STR_ARG(repeated(b->a, most, s->spec.mode == SINK_APPEND ? "" : " WHERE __n > 0")));
+    b->inserts = str_fmt(b->a, "SELECT " STR_FMT " FROM " STR_FMT, STR_ARG(list), STR_ARG(repeated(b->a, source, sp->most, append ? "" : " WHERE __n > 0")));
     if (!b->ndeletes)
         return OK;
     TRY(select_list(b->a, b, &s->spec, m, NEEDED_COLUMNS, &list, err));
-    b->deletes = str_fmt(b->a, "SELECT DISTINCT " STR_FMT " FROM " NET " q WHERE __n < 0", STR_ARG(list));
+    b->deletes = str_fmt(b->a, "SELECT " STR_FMT " FROM " STR_FMT " q WHERE __n < 0", STR_ARG(list), STR_ARG(source));       /* a key that stands there twice deletes no more than once */
     return OK;
 }
 
 /* The relation's rows as of the newest change that this transaction sees: after it there was none. */
 static Status plan_rows(Sink *s, const Table *t, Batch *b, Error *err)
 {
+    Span ignored;
     Str rows, list;
     bool has = false;
 
     TRY(duck_exec(s->conn, S("BEGIN TRANSACTION"), err));
     b->rows_whole = 1;
-    TRY(span(s, b, err));
+    TRY(span(s, b, &ignored, err));
     if (!s->spec.snapshot && !b->replace)
         return OK;                                    /* only the frontier */
     TRY(live_relation_sql(s->all->o.live, b->a, b->relation, &rows, err));
@@ -208,6 +256,7 @@ static Status plan_rows(Sink *s, const Table *t, Batch *b, Error *err)
 Status batch_plan(Sink *s, const Table *t, Batch *b, Error *err)
 {
     IceSchema *ours = NULL;
+    Span sp;
 
     TRY(sink_encodings(b->a, &s->spec, &b->encodings, &ours, err));
     for (size_t i = 0; i < b->encodings.n; i++) {
@@ -218,10 +267,11 @@ Status batch_plan(Sink *s, const Table *t, Batch *b, Error *err)
     b->lower = s->note.frontier;
     b->first = !s->note.frontier;
     b->replace = sink_rebuilds(s);
+    b->seals = s->ended && !s->note.cut_relation;
     if (b->first || b->replace)
         return plan_rows(s, t, b, err);
-    TRY(span(s, b, err));
-    return b->to > b->from ? plan_changes(s, t, b, err) : OK;
+    TRY(span(s, b, &sp, err));
+    return b->to > b->from ? plan_changes(s, t, b, &sp, err) : OK;
 }
 
 void batch_drop(Sink *s, Batch *b)
@@ -273,11 +323,13 @@ static Str key_order_sql(Arena *a, const SinkSpec *s, const IceSchema *schema)
 static Status write_inserts(Sink *s, Table *t, Batch *b, Error *err)
 {
     const IceMetadata *m = t->remote.meta;
-    LakeWrite w = { .table = &t->lt, .schema = ice_current_schema(m), .validate_required = 1, .order_by = order_sql(b->a, &s->spec, ice_current_schema(m)), .prefix = S("mz_data-") };
+    LakeWrite w = { .table = &t->lt, .schema = ice_current_schema(m), .validate_required = 1, .order_by = order_sql(b->a, &s->spec, ice_current_schema(m)), .prefix = S("mz_data-"), .style = LAKE_STYLE_FRESH };
     size_t before = b->files.n;
     int64_t rows = 0;
 
     TRY(lake_write(t->lake, b->a, s->conn, &w, b->inserts, &b->files, &rows, err));
+    if (rows != b->ninserts)
+        return FAIL(err, E_INTERNAL, "%lld rows were written where %lld were to be", (long long)rows, (long long)b->ninserts);      /* (2) */
     for (size_t i = before; i < b->files.n; i++) {
         if (s->spec.order.n)
             b->files.p[i].file.sort_order_id = SOME_I32(m->default_order_id);
@@ -303,7 +355,7 @@ static Status key_ids(Sink *s, const IceSchema *schema, Arena *a, int32_t **ret,
 static Status write_equality(Sink *s, Table *t, Batch *b, Error *err)
 {
     const IceSchema *schema = ice_current_schema(t->remote.meta);
-    LakeWrite w = { .table = &t->lt, .schema = schema, .order_by = key_order_sql(b->a, &s->spec, schema), .prefix = S("mz_data-") };
+    LakeWrite w = { .table = &t->lt, .schema = schema, .order_by = key_order_sql(b->a, &s->spec, schema), .prefix = S("mz_data-"), .style = LAKE_STYLE_FRESH };
     size_t before = b->files.n;
     int64_t rows = 0;
     int32_t *ids;

@@ -187,6 +187,7 @@ static void count_success(Sink *s, const Table *t, const Batch *b, int64_t us)
 
     pthread_mutex_lock(&s->lock);
     r->frontier = b->upper;
+    r->sealed = b->seals;
     r->messages_committed += b->ninserts + b->ndeletes;
     for vec_each(const LakeFile, f, &b->files)
         r->bytes_committed += f->file.size;

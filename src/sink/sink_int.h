@@ -37,6 +37,8 @@ typedef struct Progress { int has; int64_t sink, version, frontier, snapshot, se
 NODISCARD Status progress_read(const IceMetadata *m, Progress *ret, Error *err);
 void progress_write(Arena *a, const SinkSpec *s, int64_t frontier, Props *summary);
 
+#define SEALED INT64_MAX                              /* the frontier of an input that has ended: every time is before it */
+
 /* A commit that was sent: it may yet arrive as long as `base` is the table's current snapshot (0: none). ANY_BASE: several were sent, on one after the other. */
 enum { ANY_BASE = -1 };
 typedef struct Intent { int64_t base, upper; } Intent;
@@ -79,6 +81,7 @@ typedef struct Sink {
     int64_t batch_due_us, maintain_due_us;
     int looked;                       /* the log was looked at since the start, and was empty */
     int fatal;                        /* the last error will not pass by itself */
+    int ended;                        /* the input has, as seen before the log was looked at */
     int fresh;                        /* checked against the table since the start */
     int32_t schema_id, spec_id;       /* as found then */
     struct Sink *next;
@@ -111,6 +114,7 @@ typedef struct Batch {
     int first, rows_whole;            /* the first of this table; the relation's rows, not changes */
     int replace;                      /* everything that was there goes: an explicit rebuild */
     int finishes_cut;
+    int seals;                        /* the input had ended before the log was read: nothing comes after this batch */
     Str inserts, deletes;             /* engine text: encoded rows to come; encoded old rows whose keys go. Empty: none */
     int64_t ninserts, ndeletes;
     Encodings encodings;

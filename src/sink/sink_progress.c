@@ -10,7 +10,7 @@ enum { INTENTS_MAX = 1000 };
 
 /* ---- of the table ---------------------------------------------------------------------------------------------------------- */
 
-static Str frontier_text(Arena *a, int64_t frontier) { return str_fmt(a, "[%lld]", (long long)frontier); }
+static Str frontier_text(Arena *a, int64_t frontier) { return frontier == SEALED ? S("[]") : str_fmt(a, "[%lld]", (long long)frontier); }
 
 void progress_write(Arena *a, const SinkSpec *s, int64_t frontier, Props *summary)
 {
@@ -28,6 +28,7 @@ static Status decode(const IceSnapshot *s, Progress *ret, Error *err)
         return FAIL(err, E_CORRUPT, "Failed to deserialize frontier from snapshot properties: '" STR_FMT "'", STR_ARG(frontier));
     frontier = str_trim(str_sub(frontier, 1, frontier.n - 1));
     ret->sealed = !frontier.n;
+    ret->frontier = ret->sealed ? SEALED : 0;
     if (frontier.n && (!str_to_i64(frontier, &ret->frontier) || ret->frontier < 0))
         return FAIL(err, E_CORRUPT, "Failed to deserialize frontier from snapshot properties: '[" STR_FMT "]'", STR_ARG(frontier));
     if (!str_to_i64(props_get(&s->summary, S("mz-sink-version"), (Str){0}), &ret->version) || ret->version < 0)

@@ -94,6 +94,7 @@ static Status backlog(Sink *s, int64_t *rows, Error *err)
     Str log;
 
     *rows = 0;
+    int64_t now = live_now(s->all->o.live);           /* before the log is looked at: what comes meanwhile is not said to be written */
     int64_t last = live_log_last(s->all->o.live, relation_of(s));
     if (last > s->note.from && !(last == INT64_MAX && s->looked)) {
         TRY(live_log_sql(s->all->o.live, a, relation_of(s), max_i64(s->note.from, s->note.gap), INT64_MAX, &log, err));
@@ -103,12 +104,12 @@ static Status backlog(Sink *s, int64_t *rows, Error *err)
         oldest = n ? duck_value(a, r, 1, 0).integer : 0;
         s->looked = !*rows;
     }
-    int64_t now = live_now(s->all->o.live);
     pthread_mutex_lock(&s->lock);
     s->report.backlog_rows = *rows;
     s->report.oldest_ms = oldest;
-    s->report.frontier = max_i64(s->report.frontier, s->note.frontier);
-    if (!*rows && s->note.frontier)
+    int64_t reached = s->note.frontier == SEALED || sink_rebuilds(s) ? 0 : s->note.frontier;
+    s->report.frontier = max_i64(s->report.frontier, reached);
+    if (!*rows && reached)
         s->report.frontier = max_i64(s->report.frontier, now + 1);      /* nothing has changed up to now */
     pthread_mutex_unlock(&s->lock);
     return OK;
@@ -183,7 +184,7 @@ static Status run_batch(Sink *s, Table *t, Batch *b, Error *err)
 {
     Status st = batch_plan(s, t, b, err);
 
-    if (st == OK && !b->first && !b->replace && !b->ninserts && !b->ndeletes)
+    if (st == OK && !b->first && !b->replace && !b->seals && !b->ninserts && !b->ndeletes)
         st = b->to > b->from || b->finishes_cut ? skip_span(s, b, err) : OK;
     else if (st == OK)
         st = write_and_commit(s, t, b, err);
@@ -201,10 +202,10 @@ static Status batch(Sink *s, Error *err)
     Status st = s->fresh ? table_load(s, a, &t, err) : table_begin(s, a, &t, err);
     if (st == OK && s->fresh)
         st = table_agree(s, &t, err);
-    if (st == OK && !s->report.sealed) {
+    if (st == OK)
         sink_status(s, "running", (Str){0}, (Str){0});
+    if (st == OK && !s->report.sealed)
         st = run_batch(s, &t, &b, err);
-    }
     if (st == OK && s->maintain_due_us <= clock_mono_us() && !sink_stopping(s))
         st = maintain(s, a, &t, err);
     table_close(&t);
@@ -219,7 +220,7 @@ static bool is_due(Sink *s, int64_t rows)
 
     if (!s->fresh || !s->note.frontier || sink_rebuilds(s) || s->note.cut_relation)
         return true;
-    if (!rows)
+    if (!rows && (!s->ended || s->report.sealed))
         return s->maintain_due_us <= clock_mono_us();
     return s->batch_due_us <= clock_mono_us() || rows >= size / row_bytes(s);
 }
@@ -236,6 +237,7 @@ static Status step(Sink *s, Error *err)
 {
     int64_t rows = 0;
 
+    s->ended = s->all->o.ended && s->all->o.ended(s->all->o.ctx, s->spec.relation);       /* before the log is looked at: all that came by then is seen there */
     TRY(backlog(s, &rows, err));
     if (is_due(s, rows)) {
         int64_t begun = clock_mono_us();

@@ -37,10 +37,14 @@ static Status open_catalog(void *ctx UNUSED, int64_t sink UNUSED, RemoteCatalog 
     return OK;
 }
 
+static _Atomic int input_over;        /* of the test program */
+
+static int input_ended(void *ctx UNUSED, int64_t relation UNUSED) { return input_over; }
+
 static void open_world(World *w)
 {
     LiveSetup o = { .engine = w->engine, .path = w->db, .keep = keep };
-    SinksOptions so = { .scratch = w->dir, .catalog = open_catalog, .retry_ms = 5 };
+    SinksOptions so = { .scratch = w->dir, .catalog = open_catalog, .ended = input_ended, .retry_ms = 5 };
 
     assert_ok(live_open(&o, &w->live, &w->err), &w->err);
     so.live = w->live;
@@ -542,6 +546,112 @@ static void test_adoption(void **state UNUSED)
     finish(&w);
 }
 
+static size_t sealed_snapshots(World *w)
+{
+    IceMetadata *m = fake_meta(w->a);
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->snapshots.n; i++)
+        n += str_eq(props_get(&m->snapshots.p[i]->summary, S("mz-frontier"), (Str){0}), S("[]"));
+    return n;
+}
+
+static void wait_sealed(World *w)
+{
+    SinkReport r = {0};
+
+    for (int i = 0; i < 1000 && !(sink_report(w->sinks, SINK, &r) && r.sealed); i++)
+        usleep(10000);
+    assert_true(r.sealed);
+}
+
+/* Cases 9 and 10: an input that has ended is written as such once, answer or no answer; after that the sink does nothing, unless the relation is written anew. */
+static void test_sealed(void **state UNUSED)
+{
+    World w;
+
+    begin(&w, SINK_UPSERT, SINK_DELETES_EQUALITY);
+    insert(&w, 3);
+    start(&w);
+    settle(&w);
+    assert_int_equal(sealed_snapshots(&w), 0);
+    pthread_mutex_lock(&fake.lock);
+    fake.only = FAULT_ANSWER_LOST;
+    fake.share = 100;
+    pthread_mutex_unlock(&fake.lock);
+    update(&w, "k = 1", "'last'");
+    input_over = 1;
+    for (int i = 0; i < 1000 && !sealed_snapshots(&w); i++)
+        usleep(5000);
+    pthread_mutex_lock(&fake.lock);
+    fake.share = 0;
+    pthread_mutex_unlock(&fake.lock);
+    wait_sealed(&w);
+    check(&w, "sealed");
+    assert_int_equal(sealed_snapshots(&w), 1);
+    size_t n = fake_meta(w.a)->snapshots.n;
+    sink_stop(w.sinks, SINK);
+    w.spec.version++;
+    start(&w);
+    wait_sealed(&w);
+    wait_status(&w, "running", NULL);
+    usleep(100000);
+    assert_int_equal(fake_meta(w.a)->snapshots.n, n);
+    sink_stop(w.sinks, SINK);
+    input_over = 0;
+    w.spec.rebuild = ++w.spec.version;
+    start(&w);
+    settle(&w);
+    insert(&w, 2);
+    settle(&w);
+    check(&w, "written anew");
+    assert_int_equal(scalar(&w, S("SELECT count(*) FROM got")), 5);
+    finish(&w);
+}
+
+/* Nothing has ever come, and nothing will: one empty snapshot. */
+static void test_sealed_empty(void **state UNUSED)
+{
+    World w;
+
+    begin(&w, SINK_APPEND, SINK_DELETES_EQUALITY);
+    input_over = 1;
+    start(&w);
+    wait_sealed(&w);
+    usleep(100000);
+    assert_int_equal(fake_meta(w.a)->snapshots.n, 1);
+    assert_int_equal(sealed_snapshots(&w), 1);
+    input_over = 0;
+    finish(&w);
+}
+
+/* Changes of several times and of one, rows that stand twice: what is written without netting is what netting would write. */
+static void test_spans(void **state UNUSED)
+{
+    World w;
+
+    begin(&w, SINK_APPEND, SINK_DELETES_EQUALITY);
+    insert(&w, 4);
+    start(&w);
+    settle(&w);
+    sink_pause(w.sinks, SINK);
+    update(&w, "k < 2", "'one time'");
+    sink_resume(w.sinks, SINK);
+    settle(&w);
+    check(&w, "of one time");
+    assert_int_equal(scalar(&w, S("SELECT count(*) FROM got")), 8);
+    sink_pause(w.sinks, SINK);
+    update(&w, "k = 3", "'x'");
+    update(&w, "k = 3", "'y'");
+    change(&w, RELATION, rids_of(&w, "false"), S("SELECT CAST(1 AS INTEGER) AS k, 'twice' AS v, CAST(1 AS DECIMAL(12,2)) AS n FROM range(3)"));
+    sink_resume(w.sinks, SINK);
+    settle(&w);
+    check(&w, "of several times");
+    assert_int_equal(scalar(&w, S("SELECT count(*) FROM got")), 15);
+    assert_int_equal(scalar(&w, S("SELECT count(DISTINCT _mz_timestamp) FROM got WHERE k = 3 AND v IN ('x', 'y')")), 2);
+    finish(&w);
+}
+
 /* Small files are joined, snapshots expire but for the newest progress, orphans go; the rows stay. */
 static void test_maintenance(void **state UNUSED)
 {
@@ -609,7 +719,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_narrow), cmocka_unit_test(test_idle), cmocka_unit_test(test_lost_answer), cmocka_unit_test(test_fenced), cmocka_unit_test(test_prefix),
-        cmocka_unit_test(test_overlap), cmocka_unit_test(test_orphan), cmocka_unit_test(test_adoption), cmocka_unit_test(test_log_limit), cmocka_unit_test(test_maintenance), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_overlap), cmocka_unit_test(test_orphan), cmocka_unit_test(test_adoption), cmocka_unit_test(test_log_limit), cmocka_unit_test(test_maintenance),
+        cmocka_unit_test(test_sealed), cmocka_unit_test(test_sealed_empty), cmocka_unit_test(test_spans), cmocka_unit_test(test_random),
     };
     if (getenv("FIRN_SINK_ONLY"))
         cmocka_set_test_filter(getenv("FIRN_SINK_ONLY"));

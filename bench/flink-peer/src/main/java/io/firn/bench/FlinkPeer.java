@@ -145,7 +145,7 @@ public final class FlinkPeer {
             if (System.nanoTime() - begun > LONGEST.toNanos()) {
                 throw new IllegalStateException("the table has " + total(seen) + " of " + expected + " rows");
             }
-            Thread.sleep(5);
+            Thread.sleep(20);                               // reading the table costs more than it is worth to look oftener
             seen.refresh();
         }
         return (System.nanoTime() - FIRST.get()) / 1e9;
