@@ -7,7 +7,7 @@ Peers are nexmark-peer/'s programs: the same queries by hand over differential-d
 that is kept. They read the same events out of files; reading is not in their figure. What they have in the end is compared with the view (rows, and the sum of the rows' CRC-32).
 FIRN_BENCH_EVENTS   events a query, default 10,000,000; a query stops after FIRN_BENCH_SECONDS (300), the peers then get as many
 FIRN_BENCH_QUERIES  which of them
-NEXMARK_PEERS       which peers, default: dataflow circuit"""
+NEXMARK_PEERS       which peers of "dataflow circuit", default dataflow"""
 import os
 import pathlib
 import re
@@ -185,7 +185,7 @@ def one(report, name, figure, done, why, others):
 def run(binary, connect, folder, threads, report):
     events, tick = int(os.environ.get("FIRN_BENCH_EVENTS", 10_000_000)), int(os.environ.get("FIRN_BENCH_TICK", 100_000))
     names, programs = os.environ.get("FIRN_BENCH_QUERIES", " ".join(QUERIES)).split(), {}
-    for peer in os.environ.get("NEXMARK_PEERS", " ".join(PEERS)).split():
+    for peer in os.environ.get("NEXMARK_PEERS", "dataflow").split():
         program, missing = build_peer(peer, pathlib.Path(binary).parent / "nexmark-peer")
         if program:
             programs[peer] = program
