@@ -746,3 +746,18 @@ def test_a_read_of_a_temporal_filter_is_of_its_own_moment(server, db):
         late.append((rows(db, "SELECT k FROM tfm"), rows(db, "SELECT n FROM tfc")))
     assert late == [([], [(0,)])] * 3
     db.execute("DROP TABLE tf CASCADE")
+
+
+def test_history_of_a_source(server, db):
+    db.execute("CREATE SOURCE hsrc FROM LOAD GENERATOR COUNTER (TICK INTERVAL '100ms')")
+    db.execute("ALTER SOURCE hsrc SET (RETAIN HISTORY FOR '1h')")
+    assert "RETAIN HISTORY = FOR '1h'" in rows(db, "SHOW CREATE SOURCE hsrc")[0][1]
+    time.sleep(0.4)
+    then = int(time.time() * 1000)
+    before = rows(db, f"SELECT count(*) FROM hsrc AS OF {then}")
+    time.sleep(0.6)
+    assert rows(db, f"SELECT count(*) FROM hsrc AS OF {then}") == before < rows(db, "SELECT count(*) FROM hsrc")
+    db.execute("ALTER SOURCE hsrc RESET (RETAIN HISTORY)")
+    assert "RETAIN" not in rows(db, "SHOW CREATE SOURCE hsrc")[0][1]
+    refused(db, "ALTER SOURCE hsrc SET (NOPE = 1)", "NOPE|nope")
+    db.execute("DROP SOURCE hsrc CASCADE")
