@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+typedef struct Hold { struct Hold *next; int64_t id; void (*release)(void *); void *what; } Hold;
+
 static void config_done(duckdb_config *c) { duckdb_destroy_config(c); }
 static void result_done(duckdb_result *r) { duckdb_destroy_result(r); }
 static void engine_done(DuckEngine **e) { duck_close(*e); }
@@ -87,14 +89,16 @@ static Status run(duckdb_connection con, const char *sql, Error *err)
     return OK;
 }
 
-static Status set_up(duckdb_database db, Error *err)
+static Status set_up(DuckEngine *e, Error *err)
 {
     CLEANUP(conn_done) duckdb_connection con = NULL;
 
-    if (duckdb_connect(db, &con) != DuckDBSuccess)
+    if (duckdb_connect(e->db, &con) != DuckDBSuccess)
         return FAIL(err, E_INTERNAL, "cannot connect to the engine");
     TRY(duck_functions_register(con, err));
+    TRY(duck_rowset_register(con, e->rowsets, err));
     TRY_CTX(run(con, "SET GLOBAL TimeZone = 'UTC'", err), err, "setting the time zone");
+    TRY_CTX(run(con, "SET GLOBAL parquet_metadata_cache = true", err), err, "setting up the reader of files");   /* files never change under a name */
     TRY_CTX(run(con, "SET GLOBAL lock_configuration = true", err), err, "locking the configuration");   /* (1) */
     return OK;
 }
@@ -116,7 +120,8 @@ Status duck_open(const DuckOptions *o, DuckEngine **ret, Error *err)
         duckdb_free(why);
         return s;
     }
-    TRY_CTX(set_up(e->db, err), err, "setting up the engine");
+    e->rowsets = rowsets_new();
+    TRY_CTX(set_up(e, err), err, "setting up the engine");
     *ret = e;
     e = NULL;
     return OK;
@@ -128,6 +133,7 @@ void duck_close(DuckEngine *e)
         return;
     if (e->db)
         duckdb_close(&e->db);
+    rowsets_free(e->rowsets);
     free(e);
 }
 
@@ -143,6 +149,7 @@ Status duck_connect(DuckEngine *e, DuckConn **ret, Error *err)
         free(c);
         return FAIL(err, E_UNAVAILABLE, "cannot connect to the engine");
     }
+    c->rowsets = rowsets_ref(e->rowsets);
     *ret = c;
     return OK;
 }
@@ -152,6 +159,9 @@ void duck_disconnect(DuckConn *c)
     if (!c)
         return;
     duckdb_disconnect(&c->con);
+    while (c->holds)
+        duck_let_go(c, c->holds->id);
+    rowsets_end(c);
     free(c);
 }
 
@@ -159,6 +169,31 @@ void duck_disconnectp(DuckConn **c)
 {
     duck_disconnect(*c);
     *c = NULL;
+}
+
+int64_t duck_hold(DuckConn *c, void (*release)(void *what), void *what)
+{
+    Hold *h = calloc(1, sizeof *h);
+
+    if (!h)
+        abort();
+    *h = (Hold){ c->holds, ++c->last_hold, release, what };
+    c->holds = h;
+    return h->id;
+}
+
+void duck_let_go(DuckConn *c, int64_t hold)
+{
+    Hold **at = &c->holds;
+
+    while (*at && (*at)->id != hold)
+        at = &(*at)->next;
+    Hold *h = *at;
+    if (!h)
+        return;
+    *at = h->next;
+    h->release(h->what);
+    free(h);
 }
 
 void duck_interrupt(DuckConn *c) { duckdb_interrupt(c->con); }

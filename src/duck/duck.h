@@ -105,6 +105,9 @@ const char *duck_version(void);
 NODISCARD Status duck_connect(DuckEngine *e, DuckConn **ret, Error *err);
 void duck_disconnect(DuckConn *c);
 void duck_disconnectp(DuckConn **c);
+/* `release` is called with `what` when it is let go of, at the latest by duck_disconnect: for what the connection's statements name. */
+int64_t duck_hold(DuckConn *c, void (*release)(void *what), void *what);
+void duck_let_go(DuckConn *c, int64_t hold);
 void duck_interrupt(DuckConn *c);                 /* the running call on c returns E_CANCELLED soon */
 
 /* Errors of the engine become ours by its error type, never by its text: E_CANCELLED, E_OVERFLOW, E_DIVISION,
@@ -128,6 +131,7 @@ int64_t duck_changed(const DuckResult *r);        /* rows changed by a COPY, INS
 /* Next chunk of up to 2,048 rows; *nrows 0 at the end. Values read from the chunk before die with it. */
 NODISCARD Status duck_next(DuckResult *r, size_t *nrows, Error *err);
 bool duck_is_null(const DuckResult *r, size_t col, size_t row);
+const int64_t *duck_i64s(const DuckResult *r, size_t col);        /* the chunk's cells of a BIGINT column, where they are not null */
 /* One cell. Strings point into the chunk (valid until the next duck_next) except nested ones, which live in `a`. */
 Value duck_value(Arena *a, const DuckResult *r, size_t col, size_t row);
 
@@ -152,6 +156,27 @@ void duck_append_i64(DuckAppender *ap, int64_t v);
 void duck_append_str(DuckAppender *ap, Str v);
 void duck_end_row(DuckAppender *ap);
 NODISCARD Status duck_append_done(DuckAppender *ap, Error *err);             /* flushes and frees, also on error */
+
+/* ---- sets of row numbers ----------------------------------------------------------------------------------- */
+
+/* The condition firn_in_rows(<number>, row) holds for the rows of the set that was lent under the number.  A set belongs to one thread until it is lent,
+ * and is not changed afterwards; then any thread may read it. */
+typedef struct RowSet RowSet;
+#define ROWSET_MAX (UINT64_C(1) << 38)            /* rows of a file */
+RowSet *rowset_new(void);
+RowSet *rowset_ref(RowSet *s);
+void rowset_free(RowSet *s);                      /* gives one reference back */
+void rowset_freep(RowSet **s);
+NODISCARD Status rowset_add(RowSet *s, uint64_t row, Error *err);         /* twice is once; E_LIMIT */
+void rowset_join(RowSet *s, const RowSet *other);
+RowSet *rowset_minus(const RowSet *x, const RowSet *y);
+size_t rowset_count(const RowSet *s);             /* of NULL, none; so with all that read */
+size_t rowset_bytes(const RowSet *s);
+bool rowset_has(const RowSet *s, uint64_t row);
+uint64_t rowset_last(const RowSet *s);            /* 0: none */
+bool rowset_next(const RowSet *s, uint64_t from, uint64_t *row);          /* the first one from there on; false: none */
+int64_t duck_rows_lend(DuckConn *c, RowSet *s);   /* until it is returned, or the connection ends */
+void duck_rows_return(DuckConn *c, int64_t id);
 
 /* ---- text that is safe inside SQL ------------------------------------------------------------------------ */
 

@@ -10,8 +10,14 @@
 
 #include "duck/duck.h"
 
-struct DuckEngine { duckdb_database db; };
-struct DuckConn { duckdb_connection con; };
+typedef struct RowSets RowSets;         /* the sets that are lent: see duck_rowset.c */
+struct DuckEngine { duckdb_database db; RowSets *rowsets; };
+struct DuckConn { duckdb_connection con; RowSets *rowsets; int64_t *lent; size_t nlent, lent_cap; struct Hold *holds; int64_t last_hold; };
+
+RowSets *rowsets_new(void);
+RowSets *rowsets_ref(RowSets *r);       /* of the engine and of each connection */
+void rowsets_free(RowSets *r);
+void rowsets_end(DuckConn *c);          /* its loans, and its reference */
 
 /* The engine's physical layout of a column beside our own type: what duck_value needs to read a cell. */
 typedef struct Shape Shape;
@@ -37,5 +43,6 @@ Status duck_fail(Error *err, duckdb_error_type type, const char *text, const cha
 
 /* Register firn_bucket and its kin on a connection's database. */
 NODISCARD Status duck_functions_register(duckdb_connection con, Error *err);
+NODISCARD Status duck_rowset_register(duckdb_connection con, RowSets *sets, Error *err);
 
 #endif

@@ -152,6 +152,8 @@ Status duck_next(DuckResult *r, size_t *nrows, Error *err)
 
 static bool is_valid(const uint64_t *mask, size_t row) { return !mask || (mask[row / 64] >> (row % 64) & 1); }
 
+const int64_t *duck_i64s(const DuckResult *r, size_t col) { return duckdb_vector_get_data(r->vectors[col]); }
+
 bool duck_is_null(const DuckResult *r, size_t col, size_t row) { return !is_valid(r->valid[col], row); }
 
 Value duck_value(Arena *a, const DuckResult *r, size_t col, size_t row)

@@ -83,8 +83,7 @@ static Status one_side(ScanBuild *b, const ScanUnit *u, Str live_here, Str live_
 
 /* ---- files that stayed, by position --------------------------------------------------------------------------------- */
 
-/* The builder of each side has temporary tables of positions of its own. */
-typedef struct Stayed { ScanBuild *old, *new; ScanUnits was, is; Str moved; int came; } Stayed;    /* moved: table of (f, pos, w); came: some rows came back */
+typedef struct Stayed { ScanBuild *old, *new; ScanUnits was, is; int came; } Stayed;      /* came: some rows came back */
 
 static bool by_position(const ScanUnit *u)
 {
@@ -94,66 +93,39 @@ static bool by_position(const ScanUnit *u)
     return true;
 }
 
-static void add_positions(StrBuf *out, const ScanBuild *b)
-{
-    if (b->pos_table.n)
-        sb_fmt(out, "SELECT DISTINCT CAST(f AS BIGINT) AS f, pos FROM " STR_FMT, STR_ARG(b->pos_table));
-    if (b->pos_table.n && b->dv_table.n)
-        sb_addc(out, " UNION ");
-    if (b->dv_table.n)
-        sb_fmt(out, "SELECT f, pos FROM " STR_FMT, STR_ARG(b->dv_table));
-    if (!b->pos_table.n && !b->dv_table.n)
-        sb_addc(out, "SELECT CAST(NULL AS BIGINT) AS f, CAST(NULL AS BIGINT) AS pos WHERE false");
-}
-
-/* Positions deleted on one side only: w -1 for rows that went, 1 for rows that came back. */
-static Status moved_positions(Stayed *s, Error *err)
+/* The rows of one file that moved in one direction: the bounds let the reader skip, the set picks. */
+static Status moved_rows(Stayed *s, const ScanUnit *u, RowSet *rows, int w, StrVec *selects, Error *err)
 {
     ScanBuild *b = s->new;
-    StrBuf old = sb_new(b->a), new = sb_new(b->a);
+    uint64_t first, last = rowset_last(rows);
+    int64_t n = (int64_t)rowset_count(rows);
+    StrBuf cond = sb_new(b->a);
+    Str sql;
 
-    add_positions(&old, s->old);
-    add_positions(&new, s->new);
-    s->moved = str_fmt(b->a, "__mv%llu", (unsigned long long)lake_serial(b->lake));
-    vec_push(b->a, &b->ret->temp_tables, s->moved);
-    return duck_exec(b->c, str_fmt(b->a, "CREATE TEMP TABLE " STR_FMT " AS SELECT f, pos, CAST(sum(w) AS BIGINT) AS w FROM (SELECT f, pos, 1 AS w FROM (" STR_FMT
-                                   ") UNION ALL SELECT f, pos, -1 AS w FROM (" STR_FMT ")) GROUP BY f, pos HAVING sum(w) <> 0",
-                                   STR_ARG(s->moved), STR_ARG(sb_str(&old)), STR_ARG(sb_str(&new))), err);
-}
-
-/* The rows of one file that moved in one direction: the bounds let the reader skip, the list picks. */
-static Status moved_rows(Stayed *s, const ScanUnit *u, int64_t w, int64_t n, int64_t first, int64_t last, StrVec *selects, Error *err)
-{
-    ScanBuild *b = s->new;
-    Str sql, weight = str_fmt(b->a, ", CAST(%lld AS BIGINT) AS __w", (long long)w), list = {0};
-
-    if (last - first + 1 != n)
-        list = str_fmt(b->a, " AND r.file_row_number IN (SELECT d.pos FROM " STR_FMT " d WHERE d.f = %d AND d.w = %lld)", STR_ARG(s->moved), u->index, (long long)w);
-    Str cond = str_fmt(b->a, "r.file_row_number BETWEEN %lld AND %lld" STR_FMT, (long long)first, (long long)last, STR_ARG(list));
-    TRY(scan_select(b, &u, 1, weight, cond, &sql, err));
+    if (!rowset_next(rows, 0, &first))
+        return OK;
+    sb_fmt(&cond, "r.file_row_number BETWEEN %llu AND %llu", (unsigned long long)first, (unsigned long long)last);
+    if ((int64_t)(last - first) + 1 != n) {
+        int64_t lent = duck_rows_lend(b->c, rows);
+        vec_push(b->a, &b->ret->row_sets, lent);
+        sb_fmt(&cond, " AND firn_in_rows(%lld, r.file_row_number)", (long long)lent);
+    }
+    TRY(scan_select(b, &u, 1, str_fmt(b->a, ", CAST(%d AS BIGINT) AS __w", w), sb_str(&cond), &sql, err));
     vec_push(b->a, selects, sql);
     b->ret->rows_upper += n;
     s->came |= w > 0;
     return OK;
 }
 
-static Status moved_files(Stayed *s, StrVec *selects, Error *err)
+/* Rows deleted on one side only went, or came back. */
+static Status moved_file(Stayed *s, size_t i, StrVec *selects, Error *err)
 {
-    CLEANUP(duck_result_freep) DuckResult *r = NULL;
-    Arena *a = s->new->a;
-    size_t n;
+    const ScanUnit *was = &s->was.p[i], *is = &s->is.p[i];
+    CLEANUP(rowset_freep) RowSet *gone = rowset_minus(is->deleted, was->deleted);
+    CLEANUP(rowset_freep) RowSet *back = rowset_minus(was->deleted, is->deleted);
 
-    TRY(duck_query(s->new->c, str_fmt(a, "SELECT f, w, count(*), min(pos), max(pos) FROM " STR_FMT " GROUP BY f, w ORDER BY f, w", STR_ARG(s->moved)), &r, err));
-    for (;;) {
-        TRY(duck_next(r, &n, err));
-        if (!n)
-            return OK;
-        for (size_t i = 0; i < n; i++) {
-            const ScanUnit *u = &s->is.p[duck_value(a, r, 0, i).integer];
-            if (by_position(u) && by_position(&s->was.p[u->index]))
-                TRY(moved_rows(s, u, duck_value(a, r, 1, i).integer, duck_value(a, r, 2, i).integer, duck_value(a, r, 3, i).integer, duck_value(a, r, 4, i).integer, selects, err));
-        }
-    }
+    TRY(moved_rows(s, is, gone, -1, selects, err));
+    return moved_rows(s, is, back, 1, selects, err);
 }
 
 /* Equality deletes on either side: the file is read whole, twice. */
@@ -179,17 +151,15 @@ static Status other_deletes(ScanBuild *b, const Sides *s, StrVec *selects, int *
 
     if (!s->stayed_old.tasks.n)
         return OK;
-    bo.pos_table = bo.dv_table = bn.pos_table = bn.dv_table = (Str){0};
     TRY(scan_units(&bo, &s->stayed_old, NULL, &st.was, err));
     TRY(scan_units(&bn, &s->stayed_new, NULL, &st.is, err));
     TRY(scan_positions(&bo, &st.was, err));
     TRY(scan_positions(&bn, &st.is, err));
     b->ret->rows_upper = rows;
-    TRY(moved_positions(&st, err));
-    TRY(moved_files(&st, selects, err));
-    for (size_t i = 0; i < st.is.n; i++)
-        if (!by_position(&st.is.p[i]) || !by_position(&st.was.p[i]))
-            TRY(by_condition(&st, i, selects, err));
+    for (size_t i = 0; i < st.is.n; i++) {
+        bool simple = by_position(&st.is.p[i]) && by_position(&st.was.p[i]);
+        TRY(simple ? moved_file(&st, i, selects, err) : by_condition(&st, i, selects, err));
+    }
     *came |= st.came;
     return OK;
 }
@@ -246,7 +216,6 @@ Status lake_changes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const Ic
     if (!ret->nothing) {
         split(a, &old, &new, &s);
         TRY(whole_files(&b, &s.came, ", CAST(1 AS BIGINT) AS __w", &selects, err));
-        b.pos_table = b.dv_table = (Str){0};
         TRY(whole_files(&b, &s.went, ", CAST(-1 AS BIGINT) AS __w", &selects, err));
         TRY(other_deletes(&b, &s, &selects, &ret->has_inserts, err));
     }

@@ -10,7 +10,7 @@
 Lake *lake_new(Catalog *c, Store *s, const LakeHooks *hooks)
 {
     Lake *l = calloc(1, sizeof *l);
-    *l = (Lake){ .catalog = c, .store = s, .layouts = layout_cache_new(), .hooks = hooks ? *hooks : (LakeHooks){0},
+    *l = (Lake){ .catalog = c, .store = s, .layouts = layout_cache_new(), .deleted = deleted_cache_new(), .hooks = hooks ? *hooks : (LakeHooks){0},
                 .serial = rand_u64() >> 24 };         /* several lakes may have tables on one connection */
     pthread_mutex_init(&l->lock, NULL);
     return l;
@@ -21,9 +21,13 @@ void lake_free(Lake *l)
     if (!l)
         return;
     layout_cache_free(l->layouts);
+    deleted_cache_free(l->deleted);
+    hot_cache_free(l->hot);
     pthread_mutex_destroy(&l->lock);
     free(l);
 }
+
+void lake_keep_hot(Lake *l, DuckEngine *e, int64_t bytes) { l->hot = bytes > 0 ? hot_cache_new(e, bytes) : NULL; }
 
 Catalog *lake_catalog(Lake *l) { return l->catalog; }
 Store *lake_store(Lake *l) { return l->store; }

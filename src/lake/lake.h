@@ -2,7 +2,7 @@
 /* lake.h - Iceberg tables as relations of the engine: scan at a snapshot, changes between two snapshots, write and commit.
  *
  * A scan is text: a query over Parquet files of the store, with deletes applied and columns resolved by field id.  What
- * the text needs beside files (positions of deleted rows) is put into temporary tables of the connection it is made for, so
+ * the text needs beside files (positions of deleted rows) is lent to the connection it is made for, so
  * a relation is good on that connection only, until lake_relation_drop or the connection's end.
  * Column names in the text are the `engine` names of lake_columns(). */
 #ifndef FIRN_LAKE_H
@@ -71,10 +71,16 @@ typedef struct LakeScan {
     const IcePredicates *where;       /* for pruning only */
     int positions;                    /* add __file VARCHAR (the file's local path) and __pos BIGINT, as lake_delete_rows takes them */
     const StrVec *only_files;         /* NULL: all; else just these data files (object locations) */
+    int hot;                          /* few rows of it are looked up, again and again: its files may be kept decoded, see lake_keep_hot */
 } LakeScan;
-typedef struct LakeRelation { Str sql; StrVec temp_tables; int64_t rows_upper, files, files_skipped, bytes; } LakeRelation;
+typedef struct LakeRelation { Str sql; StrVec temp_tables; VEC(int64_t) row_sets, holds; int64_t rows_upper, files, files_skipped, bytes; } LakeRelation;
+/* Files of hot scans are kept as tables of the engine, of the columns that were read, up to so many bytes by estimate; 0, and until this is called: none are.
+ * Before the first scan. */
+void lake_keep_hot(Lake *l, DuckEngine *e, int64_t bytes);
 NODISCARD Status lake_scan(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeScan *s, LakeRelation *ret, Error *err);
 void lake_relation_drop(DuckConn *c, const LakeRelation *r);
+/* The rows of a snapshot (NULL: none) where metadata and deletes by position tell their number; else ret->has is 0. */
+NODISCARD Status lake_count(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const IceSnapshot *s, OptI64 *ret, Error *err);
 
 /* Rows with __w (BIGINT, +1 or -1 each, not consolidated) that lead from one snapshot to the other, seen as `schema`.
  * By difference of the two live file sets: nothing of the log between is needed, and rewrites cancel out. */

@@ -31,7 +31,17 @@ typedef VEC(FileElement) FileElements;
 bool lake_footer_elements(Arena *a, Str footer, FileElements *ret);      /* false: these bytes hold no whole list */
 NODISCARD Status lake_footer_read(Arena *a, Str path, FileElements *ret, Error *err);
 
-struct Lake { Catalog *catalog; Store *store; LayoutCache *layouts; pthread_mutex_t lock; uint64_t serial; LakeHooks hooks; };
+/* deleted.c: rows that delete files name, decoded. */
+typedef struct DeletedCache DeletedCache;
+DeletedCache *deleted_cache_new(void);
+void deleted_cache_free(DeletedCache *c);
+
+/* hot.c: files that are read again and again, decoded. */
+typedef struct HotCache HotCache;
+HotCache *hot_cache_new(DuckEngine *e, int64_t budget);
+void hot_cache_free(HotCache *c);
+
+struct Lake { Catalog *catalog; Store *store; LayoutCache *layouts; DeletedCache *deleted; HotCache *hot; pthread_mutex_t lock; uint64_t serial; LakeHooks hooks; };
 uint64_t lake_serial(Lake *l);                            /* for names of temporary tables */
 
 /* place.c: may this file be read as the table's? E_DENIED. And a snapshot's list with its manifests; ice_scan where they may. */
@@ -42,6 +52,8 @@ NODISCARD Status lake_plan(Lake *l, Arena *a, const LakeTable *t, const IceSnaps
 /* The engine text that gives `field` out of a file of this layout, relation alias r; partition constants for identity columns. */
 typedef struct Projection { Arena *a; const FileLayout *layout; const IceNameMapping *mapping; const IceSpec *spec; const IceSchema *schema; const IceFile *file; } Projection;
 NODISCARD Status lake_project(const Projection *p, const IceField *field, Str *ret, Error *err);
+/* The file's column that holds the field; NULL: none. */
+const FileColumn *lake_file_column(const Projection *p, const IceField *f);
 /* The projection of this field depends on the file's partition tuple. */
 bool lake_needs_partition(const Projection *p, const IceField *f);
 

@@ -171,6 +171,8 @@ Status lake_project(const Projection *p, const IceField *f, Str *ret, Error *err
     return OK;
 }
 
+const FileColumn *lake_file_column(const Projection *p, const IceField *f) { return find(p, &p->layout->columns, p->mapping, f); }
+
 bool lake_needs_partition(const Projection *p, const IceField *f)
 {
     if (find(p, &p->layout->columns, p->mapping, f))

@@ -2,8 +2,7 @@
 /* scan.c - a table at a snapshot as a query over its files.
  *
  * Files that look alike and have no deletes are read by one read_parquet; a file with deletes has a branch of its own
- * with the condition that keeps its live rows.  Deleted positions come from temporary tables: position delete files are
- * read by the engine, deletion vectors are decoded here.
+ * with the condition that keeps its live rows.  Deleted positions are sets of row numbers (deleted.c).
  *
  * Invariants: (1) every data file of the snapshot is in exactly one branch; (2) every branch gives the same columns with the
  * same types in the same order. */
@@ -28,6 +27,21 @@ static Projection projection(const ScanBuild *b, const ScanUnit *u)
 {
     return (Projection){ .a = b->a, .layout = u->layout, .mapping = b->has_mapping ? &b->mapping : NULL,
                          .spec = u->spec, .schema = b->schema, .file = &u->task->data->file };
+}
+
+uint8_t *scan_columns(ScanBuild *b, const ScanUnit *u)
+{
+    uint8_t *read = arena_array(b->a, uint8_t, u->layout->columns.n + 1);
+    Projection p = projection(b, u);
+
+    memset(read, 0, u->layout->columns.n + 1);
+    for (size_t i = 0; i < b->schema->fields.n + (b->hidden ? b->hidden->n : 0); i++) {
+        bool visible = i < b->schema->fields.n;
+        const FileColumn *c = lake_file_column(&p, visible ? &b->schema->fields.p[i] : &b->hidden->p[i - b->schema->fields.n]);
+        if (c && (!visible || scan_reads(b, i)))
+            read[c - u->layout->columns.p] = 1;
+    }
+    return read;
 }
 
 bool scan_reads(const ScanBuild *b, size_t field) { return !b->reads || b->reads[field]; }
@@ -85,6 +99,20 @@ Status scan_empty(ScanBuild *b, Str extra, Str *ret, Error *err)
     return OK;
 }
 
+static void add_files(const ScanUnit *const *units, size_t n, const char *more, StrBuf *out)
+{
+    if (units[0]->hot.n) {
+        sb_add(out, units[0]->hot);                /* alone in its group */
+        return;
+    }
+    sb_addc(out, "read_parquet([");
+    for (size_t i = 0; i < n; i++) {
+        sb_addc(out, i ? ", " : "");
+        sql_lit(out, units[i]->local);
+    }
+    sb_fmt(out, "], hive_partitioning = false%s)", more);
+}
+
 Status scan_select(ScanBuild *b, const ScanUnit *const *units, size_t n, Str extra, Str condition, Str *ret, Error *err)
 {
     StrBuf out = sb_new(b->a);
@@ -96,36 +124,34 @@ Status scan_select(ScanBuild *b, const ScanUnit *const *units, size_t n, Str ext
     if (b->positions)
         sb_addc(&out, ", r.filename AS __file, r.file_row_number AS __pos");
     sb_add(&out, extra);
-    sb_addc(&out, " FROM read_parquet([");
-    for (size_t i = 0; i < n; i++) {
-        sb_addc(&out, i ? ", " : "");
-        sql_lit(&out, units[i]->local);
-    }
-    sb_addc(&out, "], hive_partitioning = false");
-    if (b->positions || condition.n)
-        sb_addc(&out, ", file_row_number = true, filename = true");
-    sb_addc(&out, ") r");
+    sb_addc(&out, " FROM ");
+    add_files(units, n, b->positions || condition.n ? ", file_row_number = true, filename = true" : "", &out);
+    sb_addc(&out, " r");
     if (condition.n)
         sb_fmt(&out, " WHERE " STR_FMT, STR_ARG(condition));
     *ret = sb_str(&out);
     return OK;
 }
 
-static bool is_dv(const IceFile *f) { return f->content == CONTENT_POSITION_DELETES && str_eq(f->format, S("PUFFIN")); }
+bool scan_is_dv(const IceFile *f) { return f->content == CONTENT_POSITION_DELETES && str_eq(f->format, S("PUFFIN")); }
 
 /* ---- units ---------------------------------------------------------------------------------------------------------- */
 
-static Status resolve(ScanBuild *b, const IceFile *f, Str *local, Error *err)
+Status scan_may_read(ScanBuild *b, const IceFile *f, Error *err)
 {
     LakeHooks *h = &b->lake->hooks;
 
-    if (!str_eq(f->format, S("PARQUET")))
+    if (!str_eq(f->format, S("PARQUET")) && !scan_is_dv(f))
         return FAIL(err, E_UNSUPPORTED, "'" STR_FMT "' is an " STR_FMT " file: only Parquet data files can be read", STR_ARG(f->path), STR_ARG(f->format));
     if (f->key_metadata.n)
         return FAIL(err, E_UNSUPPORTED, "'" STR_FMT "' is encrypted", STR_ARG(f->path));
     TRY(lake_file_allowed(b->lake, b->a, b->table, f->path, err));
-    if (h->before_read)
-        TRY(h->before_read(h->ctx, b->a, f->path, err));
+    return h->before_read ? h->before_read(h->ctx, b->a, f->path, err) : OK;
+}
+
+static Status resolve(ScanBuild *b, const IceFile *f, Str *local, Error *err)
+{
+    TRY(scan_may_read(b, f, err));
     return store_local_path(b->lake->store, b->a, f->path, local, err);
 }
 
@@ -142,7 +168,7 @@ static void prefetch(ScanBuild *b, const IceScan *scan, const StrVec *only)
         vec_push(b->a, &uris, t->data->file.path);
         for (size_t k = 0; k < t->deletes.n; k++) {
             Str path = t->deletes.p[k]->file.path;
-            if (is_dv(&t->deletes.p[k]->file) || map_has(&seen, path))
+            if (scan_is_dv(&t->deletes.p[k]->file) || map_has(&seen, path))
                 continue;
             map_put(&seen, path, &seen);
             vec_push(b->a, &uris, path);
@@ -160,7 +186,7 @@ Status scan_units(ScanBuild *b, const IceScan *scan, const StrVec *only, ScanUni
         const IceTask *t = &scan->tasks.p[i];
         if (only && !strvec_has(only, t->data->file.path))
             continue;
-        ScanUnit u = { .task = t, .spec = ice_spec(b->table->meta, t->data->file.spec_id), .index = (int)ret->n };
+        ScanUnit u = { .task = t, .spec = ice_spec(b->table->meta, t->data->file.spec_id) };
         TRY(resolve(b, &t->data->file, &u.local, err));
         vec_push(b->a, &locals, u.local);
         vec_push(b->a, ret, u);
@@ -176,113 +202,7 @@ Status scan_units(ScanBuild *b, const IceScan *scan, const StrVec *only, ScanUni
     return OK;
 }
 
-/* ---- deleted positions ------------------------------------------------------------------------------------------------- */
-
-static bool is_position_file(const IceFile *f) { return f->content == CONTENT_POSITION_DELETES && !is_dv(f); }
-
-/* A delete file that says which data file it is of needs no look at its paths: they are one column of long strings. */
-typedef struct PositionFiles { StrBuf own, files, map; Map seen; } PositionFiles;
-
-static Status add_position_file(ScanBuild *b, const ScanUnit *u, const IceFile *d, PositionFiles *p, Error *err)
-{
-    Str local;
-
-    TRY(resolve(b, d, &local, err));
-    if (str_eq(d->referenced_data_file, u->task->data->file.path)) {
-        sb_fmt(&p->own, "%sSELECT %d AS f, pos FROM read_parquet(" STR_FMT ", hive_partitioning = false) WHERE pos IS NOT NULL", p->own.n ? " UNION ALL " : "",
-               u->index, STR_ARG(sql_lit_str(b->a, local)));
-        return OK;
-    }
-    if (!map_has(&p->seen, local)) {
-        sb_addc(&p->files, p->files.n ? ", " : "");
-        sql_lit(&p->files, local);
-        map_put(&p->seen, local, p);
-    }
-    sb_addc(&p->map, p->map.n ? ", (" : "(");
-    sql_lit(&p->map, local);
-    sb_addc(&p->map, ", ");
-    sql_lit(&p->map, u->task->data->file.path);
-    sb_fmt(&p->map, ", %d)", u->index);
-    return OK;
-}
-
-/* Positions may stand in it twice. */
-static Status load_position_files(ScanBuild *b, const ScanUnits *units, Error *err)
-{
-    PositionFiles p = { sb_new(b->a), sb_new(b->a), sb_new(b->a), map_new(b->a) };
-
-    for (size_t i = 0; i < units->n; i++)
-        for (size_t k = 0; k < units->p[i].task->deletes.n; k++)
-            if (is_position_file(&units->p[i].task->deletes.p[k]->file))
-                TRY(add_position_file(b, &units->p[i], &units->p[i].task->deletes.p[k]->file, &p, err));
-    if (p.files.n)
-        sb_fmt(&p.own, "%sSELECT m.f AS f, d.pos AS pos FROM read_parquet([" STR_FMT "], filename = true, hive_partitioning = false) d JOIN (VALUES " STR_FMT
-               ") m(dl, path, f) ON d.filename = m.dl AND d.file_path = m.path WHERE d.pos IS NOT NULL", p.own.n ? " UNION ALL " : "", STR_ARG(sb_str(&p.files)), STR_ARG(sb_str(&p.map)));
-    if (!p.own.n)
-        return OK;
-    b->pos_table = str_fmt(b->a, "__pd%llu", (unsigned long long)lake_serial(b->lake));
-    vec_push(b->a, &b->ret->temp_tables, b->pos_table);
-    TRY_CTX(duck_exec(b->c, str_fmt(b->a, "CREATE TEMP TABLE " STR_FMT " AS " STR_FMT, STR_ARG(b->pos_table), STR_ARG(sb_str(&p.own))), err), err, "reading position deletes");
-    return OK;
-}
-
-static Status append_dv(ScanBuild *b, DuckAppender *ap, const ScanUnit *u, Error *err)
-{
-    for (size_t k = 0; k < u->task->deletes.n; k++) {
-        const IceFile *d = &u->task->deletes.p[k]->file;
-        Positions positions = {0};
-        if (!is_dv(d))
-            continue;
-        TRY(ice_dv_read(b->a, b->lake->store, d, &positions, err));
-        for (size_t i = 0; i < positions.n; i++) {
-            duck_append_i64(ap, u->index);
-            duck_append_i64(ap, (int64_t)positions.p[i]);
-            duck_end_row(ap);
-        }
-    }
-    return OK;
-}
-
-static bool has_dv(const ScanUnits *units)
-{
-    for (size_t i = 0; i < units->n; i++)
-        for (size_t k = 0; k < units->p[i].task->deletes.n; k++)
-            if (is_dv(&units->p[i].task->deletes.p[k]->file))
-                return true;
-    return false;
-}
-
-static Status load_vectors(ScanBuild *b, const ScanUnits *units, Error *err)
-{
-    const DuckColumn cols[] = { { S("f"), { .kind = DT_INT64 } }, { S("pos"), { .kind = DT_INT64 } } };
-    DuckAppender *ap = NULL;
-    Status s = OK;
-    Error ignored;
-
-    if (!has_dv(units))
-        return OK;
-    b->dv_table = str_fmt(b->a, "__dv%llu", (unsigned long long)lake_serial(b->lake));
-    vec_push(b->a, &b->ret->temp_tables, b->dv_table);
-    TRY(duck_temp_table(b->c, b->dv_table, cols, COUNT_OF(cols), &ap, err));
-    for (size_t i = 0; i < units->n && s == OK; i++)
-        s = append_dv(b, ap, &units->p[i], err);
-    Status done = duck_append_done(ap, s == OK ? err : &ignored);
-    return s != OK ? s : done;
-}
-
-Status scan_positions(ScanBuild *b, const ScanUnits *units, Error *err)
-{
-    TRY(load_position_files(b, units, err));
-    return load_vectors(b, units, err);
-}
-
 /* ---- live rows ------------------------------------------------------------------------------------------------------------- */
-
-/* Not a correlated NOT EXISTS: the engine answers that six times slower. `pos` is never null, so both say the same. */
-static void and_not_in(StrBuf *out, Str table, int index)
-{
-    sb_fmt(out, "%sr.file_row_number NOT IN (SELECT d.pos FROM " STR_FMT " d WHERE d.f = %d)", out->n ? " AND " : "", STR_ARG(table), index);
-}
 
 static const IceField *field_anywhere(const IceMetadata *m, int32_t id)
 {
@@ -323,19 +243,12 @@ static Status and_not_equal(ScanBuild *b, const ScanUnit *u, const IceFile *d, S
 Status scan_live(ScanBuild *b, const ScanUnit *u, Str *ret, Error *err)
 {
     StrBuf out = sb_new(b->a);
-    bool positions = false, vector = false;
 
-    for (size_t k = 0; k < u->task->deletes.n; k++) {
-        const IceFile *d = &u->task->deletes.p[k]->file;
-        if (d->content == CONTENT_EQUALITY_DELETES)
-            TRY(and_not_equal(b, u, d, &out, err));
-        positions |= is_position_file(d);
-        vector |= is_dv(d);
-    }
-    if (positions)
-        and_not_in(&out, b->pos_table, u->index);
-    if (vector)
-        and_not_in(&out, b->dv_table, u->index);
+    if (rowset_count(u->deleted))
+        sb_fmt(&out, "NOT firn_in_rows(%lld, r.file_row_number)", (long long)u->lent);
+    for (size_t k = 0; k < u->task->deletes.n; k++)
+        if (u->task->deletes.p[k]->file.content == CONTENT_EQUALITY_DELETES)
+            TRY(and_not_equal(b, u, &u->task->deletes.p[k]->file, &out, err));
     *ret = sb_str(&out);
     return OK;
 }
@@ -353,8 +266,8 @@ static bool needs_partition(const ScanBuild *b, const Projection *p)
 static Str group_key(ScanBuild *b, const ScanUnit *u)
 {
     Projection p = projection(b, u);
-    if (u->task->deletes.n)
-        return str_fmt(b->a, "f%d", u->index);
+    if (u->task->deletes.n || u->hot.n)
+        return str_fmt(b->a, "f%p", (const void *)u);
     if (needs_partition(b, &p))
         return str_fmt(b->a, "p%p/%d/" STR_FMT, (void *)u->layout, u->spec->id, STR_ARG(ice_partition_path(b->a, u->spec, ice_current_schema(b->table->meta), u->task->data->file.partition)));
     return str_fmt(b->a, "l%p", (void *)u->layout);
@@ -424,6 +337,8 @@ Status lake_scan(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeS
         TRY_CTX(lake_plan(l, a, t, s->snapshot, s->where, &scan, err), err, "table " STR_FMT "." STR_FMT, STR_ARG(t->relation.namespace), STR_ARG(t->relation.name));
     TRY(scan_units(&b, &scan, s->only_files, &units, err));
     TRY(scan_positions(&b, &units, err));
+    if (s->hot)
+        scan_hot(&b, &units);
     TRY(scan_union(&b, &units, (Str){0}, &selects, err));
     if (!selects.n) {
         Str sql;
@@ -442,4 +357,8 @@ void lake_relation_drop(DuckConn *c, const LakeRelation *r)
         if (duck_exec(c, str_fmt(a, "DROP TABLE IF EXISTS temp." STR_FMT, STR_ARG(r->temp_tables.p[i])), &ignored) != OK)
             continue;                              /* dies with the connection */
     }
+    for (size_t i = 0; i < r->row_sets.n; i++)
+        duck_rows_return(c, r->row_sets.p[i]);
+    for (size_t i = 0; i < r->holds.n; i++)
+        duck_let_go(c, r->holds.p[i]);
 }

@@ -11,7 +11,9 @@ typedef struct ScanUnit {
     Str local;
     FileLayout *layout;
     const IceSpec *spec;
-    int index;                        /* in the tables of deleted positions */
+    const RowSet *deleted;            /* by position; NULL: no file says of any. Lent to the connection as `lent` */
+    int64_t lent;
+    Str hot;                          /* what stands for the file in the text: a table of the engine; empty: the file itself */
 } ScanUnit;
 typedef VEC(ScanUnit) ScanUnits;
 
@@ -27,15 +29,18 @@ typedef struct ScanBuild {
     BoundColumns columns;             /* of the schema, engine names */
     IceNameMapping mapping;
     int has_mapping;
-    Str pos_table, dv_table;          /* temporary tables of (f INTEGER, pos BIGINT); empty: none */
     LakeRelation *ret;
 } ScanBuild;
 
 NODISCARD Status scan_begin(ScanBuild *b, Error *err);
 bool scan_reads(const ScanBuild *b, size_t field);
 NODISCARD Status scan_units(ScanBuild *b, const IceScan *scan, const StrVec *only, ScanUnits *ret, Error *err);
-/* Puts the deleted positions of all units into temporary tables. `indices` must be set. */
-NODISCARD Status scan_positions(ScanBuild *b, const ScanUnits *units, Error *err);
+/* deleted.c: sets `deleted` and `lent` of all units. */
+NODISCARD Status scan_positions(ScanBuild *b, ScanUnits *units, Error *err);
+bool scan_is_dv(const IceFile *f);
+uint8_t *scan_columns(ScanBuild *b, const ScanUnit *u);               /* one a column of the file's layout: is it read? */
+void scan_hot(ScanBuild *b, ScanUnits *units);                        /* hot.c: sets `hot` where that helps */
+NODISCARD Status scan_may_read(ScanBuild *b, const IceFile *f, Error *err);
 /* Text of the condition that holds for the live rows of a unit; "" when nothing is deleted. */
 NODISCARD Status scan_live(ScanBuild *b, const ScanUnit *u, Str *ret, Error *err);
 /* SELECT of the columns over these files (of one layout), with extra text after the columns and a condition (both may be empty). */

@@ -49,6 +49,7 @@ const ConfigKey config_keys[] = {
     { "scrub.rate", "10485760", "bytes a second re-read to check files of managed views; 0: off", NULL },
     { "refresh.full_share", "0.5", "share of changed source rows beyond which a refresh is full", NULL },
     { "refresh.rewrite_rows", "50000", "views of up to this many rows are written anew at each change, without delete files", NULL },
+    { "refresh.hot_bytes", "268435456", "memory for files that incremental refreshes look a few rows up in, by estimate; never more than a quarter of the engine's; 0: none", NULL },
     { "root.access_key_id", "", "fixed root access key; empty: made at first start", NULL },
     { "root.secret_access_key", "", "its secret", NULL },
 };
@@ -172,6 +173,7 @@ void config_service(const Config *c, ServiceOptions *o)
     aws_options(c, o);
     if (!str_to_f64(config_get(c, "refresh.full_share"), &o->refresher.full_share))
         o->refresher.full_share = 0.5;
+    o->hot_bytes = max_i64(0, config_int(c, "refresh.hot_bytes"));
     o->refresher.rewrite_rows = max_i64(1, config_int(c, "refresh.rewrite_rows"));
 }
 

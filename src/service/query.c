@@ -14,6 +14,7 @@ static void query_columns(Rows *rows, const Query *q)
 Status do_query(Run *r, Rows *rows, Error *err)
 {
     Printer p = run_printer(r);
+    const Query *asked;
     Binder b;
     Str sql;
 
@@ -23,7 +24,8 @@ Status do_query(Run *r, Rows *rows, Error *err)
     if (r->st->as_of.has)
         TRY(live_as_of_begin(r, err));
     prune_query(r, r->st->query);
-    TRY(sql_print_query(r->a, &p, r->st->query, &sql, err));
+    TRY(count_query(r, r->st->query, &asked, err));
+    TRY(sql_print_query(r->a, &p, asked, &sql, err));
     query_columns(rows, r->st->query);
     TRY(run_need_pg_catalog(r, sql, err));
     Status s = duck_query(r->c, sql, &rows->result, err);

@@ -158,6 +158,18 @@ static Status open_live(Service *s, Arena *a, Error *err)
     return live_start_views(s, err);
 }
 
+static Status keep_hot(Service *s, Error *err)
+{
+    CLEANUP(duck_disconnectp) DuckConn *c = NULL;
+    int64_t memory = 0;
+    bool has;
+
+    TRY(duck_connect(s->engine, &c, err));
+    TRY(duck_scalar_i64(c, S("SELECT CAST(parse_formatted_bytes(current_setting('memory_limit')) AS BIGINT)"), &memory, &has, err));
+    lake_keep_hot(s->lake, s->engine, min_i64(s->options.hot_bytes, memory / 4));
+    return OK;
+}
+
 static Status open_rooms(Service *s, Arena *a, Error *err)
 {
     ServiceOptions *o = &s->options;
@@ -175,6 +187,7 @@ static Status open_rooms(Service *s, Arena *a, Error *err)
     s->guard = guard_new(s);
     LakeHooks hooks = guard_hooks(s->guard);
     s->lake = lake_new(s->catalog, s->store, &hooks);
+    TRY_CTX(keep_hot(s, err), err, "memory of hot files");
     o->refresher.full_keeps_broken = o->aws_compat;
     s->refresher = refresher_new(s->lake, s->engine, &o->refresher);
     s->notices = notices_new(s, o->webhook);

@@ -37,6 +37,7 @@ typedef struct ServiceOptions {
     Str aws_role;                     /* aws.connection_role_arn; empty: role/MaterializeConnection of this account */
     Str aws_key, aws_secret, aws_token;         /* what firn itself signs with elsewhere; empty: nothing */
     RefresherOptions refresher;
+    int64_t hot_bytes;                /* of files that refreshes look rows up in; 0: none are kept */
 } ServiceOptions;
 
 typedef struct Service {

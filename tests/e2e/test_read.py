@@ -134,3 +134,43 @@ def test_time_transforms(server, ns, kind, transform):
     table = server.pyiceberg().load_table(f"{ns}.t")
     assert table.scan(row_filter=f"d = '{value}'").to_arrow()["a"].to_pylist() == [1]
     assert table.scan().to_arrow().num_rows == 4
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_count_is_what_reading_counts(server, ns, version):
+    """count(*) alone is answered by metadata; with a condition that always holds, the rows are read."""
+    t = f"glue_catalog.{ns}.t"
+
+    def both(*at):
+        want = server.sql(f"SELECT count(*) FROM {t} {' '.join(at)} WHERE a IS NULL OR a IS NOT NULL")
+        assert server.sql(f"SELECT count(*) FROM {t} {' '.join(at)}") == server.sql(f"SELECT count(*) AS n FROM {t} {' '.join(at)} x") == want
+        return want[0][0]
+
+    server.sql(f"CREATE TABLE {t} (a INT, p INT) USING iceberg PARTITIONED BY (p) TBLPROPERTIES ('format-version' = '{version}')")
+    assert both() == 0
+    server.sql(f"INSERT INTO {t} SELECT CAST(id AS INT), CAST(id % 3 AS INT) FROM range(3000); INSERT INTO {t} VALUES (NULL, NULL)")
+    first = server.sql(f"SELECT snapshot_id FROM {t}.snapshots ORDER BY committed_at DESC")[0][0]
+    assert both() == 3001
+    server.sql(f"DELETE FROM {t} WHERE a % 7 = 0")
+    assert both() == 3001 - 429
+    server.sql(f"DELETE FROM {t} WHERE a % 5 = 0; UPDATE {t} SET p = 9 WHERE a < 100; DELETE FROM {t} WHERE p = 1")
+    both()
+    assert both(f"VERSION AS OF {first}") == 3001
+    assert server.sql(f"SELECT count(*) + 1 FROM {t} VERSION AS OF {first}") == [(3002,)]
+    assert server.sql(f"SELECT count(*) FROM {t} VERSION AS OF {first} LIMIT 0") == []
+    assert server.sql(f"SELECT count(DISTINCT p), count(a) FROM {t} VERSION AS OF {first}") == [(3, 3000)]
+
+
+def test_a_column_that_was_promoted(server, ns):
+    """Files of other writers say of a column no more than its physical type: those before and those after a promotion are not read as one."""
+    import pyarrow as pa
+    from pyiceberg.schema import Schema
+    from pyiceberg.types import FloatType, DoubleType, IntegerType, LongType, NestedField
+    t = server.pyiceberg().create_table(f"{ns}.t", Schema(NestedField(1, "a", IntegerType()), NestedField(2, "f", FloatType())))
+    for i in range(3):
+        t.append(pa.table({"a": pa.array([i], pa.int32()), "f": pa.array([0.5], pa.float32())}))
+    with t.update_schema() as u:
+        u.update_column("a", LongType())
+        u.update_column("f", DoubleType())
+    t.append(pa.table({"a": pa.array([2 ** 40], pa.int64()), "f": pa.array([1e300], pa.float64())}))
+    assert server.sql(f"SELECT a, f FROM glue_catalog.{ns}.t ORDER BY a") == [(0, 0.5), (1, 0.5), (2, 0.5), (2 ** 40, 1e300)]
