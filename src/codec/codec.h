@@ -51,6 +51,9 @@ typedef enum { INTERVAL_PARSED, INTERVAL_MALFORMED, INTERVAL_TOO_LARGE } Interva
 IntervalField interval_field(Str word);                                  /* INTERVAL_ANY: it is none */
 IntervalParse interval_parse(Arena *a, Str text, const IntervalFields *f, Interval *ret);
 
+/* instant_text.c: the forms of dates and points in time that PostgreSQL reads (20000102, …T3:04z, +0530, BC) as the one that the engine reads; false: it is none of them. */
+bool instant_text(Arena *a, Str text, Str *ret);
+
 /* jsonb.c: PostgreSQL's jsonb. One text for each value: no blanks, members by name and of one name the last, numbers and escapes in one form.
  * LENIENT: NaN, inf and their kin, as an engine writes numbers that JSON does not have, become strings. false: no JSON, or nested beyond 200 levels. */
 typedef enum { JSONB_STRICT, JSONB_LENIENT } JsonbWords;

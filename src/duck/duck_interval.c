@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* duck_interval.c - firn_justify_days, firn_justify_hours, firn_justify_interval(INTERVAL): 30 days as a month, 24 hours as a day, or both,
  * with fields of one sign, as PostgreSQL documents them.  Beyond 32 bits of days or months: 22008.  firn_interval_text(INTERVAL): as PostgreSQL
- * writes it, 1 year 2 mons -3 days +04:05:06.7, and firn_interval_in(VARCHAR) from such texts (codec, interval_text.c).  Null in, null out.
+ * writes it, 1 year 2 mons -3 days +04:05:06.7, and firn_interval_in(VARCHAR) from such texts (codec, interval_text.c); firn_time_text(VARCHAR): a date
+ * or a point in time as the engine reads it (instant_text.c).  Null in, null out.
  *
  * The work is done in 64 bits, so that only the result can be out of range. */
 #include "duck/duck_scalar.h"
@@ -156,6 +157,25 @@ static void run_in(duckdb_function_info info, duckdb_data_chunk in, duckdb_vecto
     }
 }
 
+/* Texts of other forms stay, for the engine to judge. */
+static void run_time_text(duckdb_function_info info UNUSED, duckdb_data_chunk in, duckdb_vector out)
+{
+    CLEANUP(arena_destroyp) Arena *arena = arena_create();
+    ScalarArgs a = scalar_args(in);
+
+    for (size_t i = 0; i < a.n; i++) {
+        if (!scalar_has(&a, 0, i)) {
+            scalar_null(out, i);
+            continue;
+        }
+        duckdb_string_t *s = (duckdb_string_t *)a.data[0] + i;
+        Str text = str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s)), plain;
+        if (!instant_text(arena, text, &plain))
+            plain = text;
+        duckdb_vector_assign_string_element_len(out, i, plain.p, plain.n);
+    }
+}
+
 Status duck_interval_register(duckdb_connection con, Error *err)
 {
     static const ScalarSpec specs[] = {
@@ -163,6 +183,7 @@ Status duck_interval_register(duckdb_connection con, Error *err)
         { .name = "firn_justify_hours", .nargs = 1, .args = { DUCKDB_TYPE_INTERVAL }, .result = DUCKDB_TYPE_INTERVAL, .run = run_hours },
         { .name = "firn_justify_interval", .nargs = 1, .args = { DUCKDB_TYPE_INTERVAL }, .result = DUCKDB_TYPE_INTERVAL, .run = run_both },
         { .name = "firn_interval_text", .nargs = 1, .args = { DUCKDB_TYPE_INTERVAL }, .result = DUCKDB_TYPE_VARCHAR, .run = run_text },
+        { .name = "firn_time_text", .nargs = 1, .args = { DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_VARCHAR, .run = run_time_text },
         { .name = "firn_interval_in", .nargs = 1, .args = { DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_INTERVAL, .run = run_in },
     };
 

@@ -30,13 +30,11 @@ static bool malformed(Row *r)
     return fail(r, str_fmt(r->a, "invalid input syntax for type jsonb: \"" STR_FMT "\" SQLSTATE: 22P02", STR_ARG(str_sub(r->left, 0, 200))).p);
 }
 
+/* Materialize: from what has no such parts NULL is left; PostgreSQL raises. */
 static bool deleted(Row *r, JsonbDelete d)
 {
-    if (d == JSONB_FROM_SCALAR)
-        return fail(r, "cannot delete from scalar SQLSTATE: 22023");
-    if (d == JSONB_FROM_OBJECT)
-        return fail(r, "cannot delete from object using integer index SQLSTATE: 22023");
-    return d == JSONB_DONE || malformed(r);
+    r->null = d == JSONB_FROM_SCALAR || d == JSONB_FROM_OBJECT;
+    return d == JSONB_DONE || r->null || malformed(r);
 }
 
 static bool op_text(Row *r) { return jsonb_text(r->a, r->left, JSONB_STRICT, &r->text) || malformed(r); }

@@ -25,7 +25,9 @@ static bool may_cast(Bind *b, const DataType *from, const DataType *to)
     if (ty_is_numeric(from) && ty_is_numeric(to))
         return true;
     if (!b->spark && !b->trino && (from->kind == DT_BOOL || to->kind == DT_BOOL))
-        return from->kind == DT_INT32 || to->kind == DT_INT32;                   /* as PostgreSQL: INTEGER alone */
+        return from->kind == DT_INT32 || from->kind == DT_INT64 || to->kind == DT_INT32;
+    if (!b->spark && !b->trino && from->kind == DT_INTERVAL && to->kind == DT_TIME)
+        return true;
     if (from->kind == DT_BOOL || to->kind == DT_BOOL)
         return ty_is_numeric(from) || ty_is_numeric(to);
     if (ty_is_time(from) && ty_is_time(to))

@@ -59,6 +59,8 @@ static Status bind_param(Bind *b, Expr **pe)
     lit->nullable = lit->value.kind == DT_NULL;
     if (lit->nullable && o->param_types && !lit->value.type)
         lit->type = o->param_types[e->param - 1];
+    if (!b->spark && !b->trino && lit->value.kind == DT_JSON)
+        TRY(bind_jsonb_value(b, lit));
     *pe = lit;
     return OK;
 }
@@ -274,6 +276,8 @@ static Status bind_index(Bind *b, Expr **pe)
     e->type = e->args.n > 2 ? *t : t->children[0];
     if (b->spark)
         *pe = bx_call(b->a, "array_index", "list_extract($1, firn_array_index($2, len($1)))", e->type, e->args.p[0], e->args.p[1]);
+    else if (e->args.n == 2 && !t->length && (e->args.p[1]->kind != EX_LITERAL || e->args.p[1]->value.integer < 1))
+        *pe = bx_call(b->a, "array_index", "list_extract($1, CASE WHEN $2 > 0 THEN $2 END)", e->type, e->args.p[0], e->args.p[1]);      /* the engine counts from the end below 0 */
     return OK;
 }
 
@@ -301,7 +305,7 @@ static Status bind_plain(Bind *b, Level *l, Expr **pe)
     case EX_BINARY: return bind_binary(b, pe);
     case EX_CAST: return bind_cast(b, pe);
     case EX_CASE: return bind_case(b, e);
-    case EX_BETWEEN: case EX_IN_LIST: return bind_compare_all(b, e);
+    case EX_BETWEEN: case EX_IN_LIST: return bind_is_row_in(b, e) ? bind_row_in(b, pe) : bind_compare_all(b, e);
     case EX_LIKE: return bind_like(b, e);
     case EX_IS: return bind_is(b, e);
     case EX_IN_QUERY: return bind_in_query(b, l, e);

@@ -57,6 +57,8 @@ NODISCARD Status bind_column(Bind *b, Level *l, Expr **e);
 NODISCARD Status bind_field(Bind *b, Expr *base, Str field, int position, Expr **ret);
 NODISCARD Status bind_star(Bind *b, Level *l, const SelectItem *item, SelectItems *ret);
 NODISCARD Status bind_binary(Bind *b, Expr **e);
+bool bind_is_row_in(const Bind *b, const Expr *e);      /* (a, b) IN ((1, 2), …): field by field, as = of rows */
+NODISCARD Status bind_row_in(Bind *b, Expr **e);
 NODISCARD Status bind_unary(Bind *b, Expr **e);
 NODISCARD Status bind_cast(Bind *b, Expr **e);
 NODISCARD Status bind_function(Bind *b, Level *l, Expr **e);
@@ -84,6 +86,7 @@ bool bind_is_jsonb_op(const Expr *e);
 NODISCARD Status bind_jsonb_op(Bind *b, Expr **pe);
 bool bind_jsonb_may_cast(const DataType *from, const DataType *to);
 Expr *bind_jsonb_in(Bind *b, Expr *text);
+NODISCARD Status bind_jsonb_value(Bind *b, Expr *literal);      /* a parameter's text as the one text of its value */
 Expr *bind_jsonb_scalar(Bind *b, Expr *x, const DataType *to);
 
 /* bind_trino.c */

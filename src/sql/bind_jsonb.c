@@ -3,6 +3,7 @@
  *
  * Invariant: a value of type jsonb is the one text that firn_jsonb gives for it, so that the engine's equality of texts is that of the values.  What makes
  * such a value passes through firn_jsonb (texts from outside) or firn_jsonb_made (what the engine wrote). */
+#include "codec/codec.h"
 #include "sql/func_int.h"
 
 #define TEXT1 "CAST($1 AS VARCHAR)"
@@ -152,6 +153,15 @@ bool bind_jsonb_may_cast(const DataType *from, const DataType *to)
 }
 
 Expr *bind_jsonb_in(Bind *b, Expr *text) { return bx_call(b->a, "jsonb_in", "firn_jsonb($1)", ty(DT_STRING), text, NULL); }
+
+Status bind_jsonb_value(Bind *b, Expr *literal)
+{
+    Str text = literal->value.string;
+
+    if (!jsonb_text(b->a, text, JSONB_STRICT, &literal->value.string))
+        return BIND_FAIL(b, literal->position, "22P02", "invalid input syntax for type jsonb: \"" STR_FMT "\"", STR_ARG(str_sub(text, 0, 200)));
+    return OK;
+}
 
 /* A number or a truth value as its text; of the others the error, null is NULL. */
 Expr *bind_jsonb_scalar(Bind *b, Expr *x, const DataType *to)

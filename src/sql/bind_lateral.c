@@ -207,12 +207,13 @@ static Status scalar(Bind *b, Level *l, TableRef *t)
     if (e->kind == EX_FUNCTION && e->func->class != FN_SCALAR && e->func->class != FN_TABLE)
         return BIND_FAIL(b, t->position, "42883", "function " STR_FMT " cannot be used in FROM", STR_ARG(vec_last(&t->name)));
     Str name = str_lower(b->a, vec_last(&t->name));
-    if (str_ends(name, S("_array_elements")) || str_ends(name, S("_array_elements_text")))
+    bool named = str_ends(name, S("_array_elements")) || str_ends(name, S("_array_elements_text"));
+    if (named)
         name = S("value");
     vec_push(b->a, &t->args, e);
     t->name = (StrVec){ 0 };
     vec_push(b->a, &t->name, S("(scalar)"));
-    add_column(b, t, single_name(b, t, name), e->type);
+    add_column(b, t, named ? name : single_name(b, t, name), e->type);      /* a result with a name keeps it beside an alias */
     return OK;
 }
 

@@ -189,6 +189,61 @@ static Status at_level(Bind *b, Level *l, Expr *e, int outer, Expr **ret)
     return OK;
 }
 
+/* The row of an outer join's side that found nothing is NULL: all its columns are. */
+static Expr *row_or_null(Bind *b, Expr *row)
+{
+    StrBuf test = sb_new(b->a);
+    Expr *e = bx_new(b->a, EX_CASE, row->position), *none = bx_new(b->a, EX_LITERAL, row->position);
+
+    for (size_t i = 0; i < row->args.n; i++) {
+        if (!row->args.p[i]->nullable)
+            return row;
+        sb_fmt(&test, "%s$%zu IS NULL", i ? " AND " : "(", i + 1);
+    }
+    sb_byte(&test, ')');
+    Expr *empty = bx_call(b->a, "no_row", sb_str(&test).p, ty(DT_BOOL), NULL, NULL);
+    empty->args = row->args;
+    empty->nullable = 0;
+    none->type = row->type;
+    vec_push(b->a, &e->args, empty);
+    vec_push(b->a, &e->args, none);
+    e->else_ = row;
+    e->type = row->type;
+    e->nullable = 1;
+    return e;
+}
+
+/* PostgreSQL: a relation's name alone is its row. */
+static Status whole_row(Bind *b, Level *l, Expr *e, int outer, Expr **ret)
+{
+    Expr *row = bx_new(b->a, EX_STRUCT, e->position);
+    const TableRef *rel = NULL;
+    DataType t = { .kind = DT_STRUCT };
+
+    for (size_t i = 0; i < l->visible.n; i++) {
+        const Visible *v = &l->visible.p[i];
+        if (v->col < 0 || !v->rel || !rel_is(b, v->rel, &e->name, e->name.n))
+            continue;
+        if (rel && v->rel != rel)
+            return fail_ambiguous(b, e);
+        rel = v->rel;
+        vec_push(b->a, &row->args, take(b, v, outer, e));
+        vec_push(b->a, &row->name, v->name);
+    }
+    if (!rel)
+        return OK;
+    t.nchildren = row->args.n;
+    t.children = arena_array(b->a, DataType, t.nchildren);
+    t.names = arena_array(b->a, Str, t.nchildren);
+    for (size_t i = 0; i < t.nchildren; i++) {
+        t.children[i] = row->args.p[i]->type;
+        t.names[i] = row->name.p[i];
+    }
+    row->type = t;
+    *ret = row_or_null(b, row);
+    return OK;
+}
+
 /* The select item of that alias among the first n; NULL: none. */
 static Expr *alias_of(Bind *b, Level *l, Str name, size_t n)
 {
@@ -241,6 +296,9 @@ Status bind_column(Bind *b, Level *l, Expr **pe)
         if (!hit && at == l && alias_last(b, l) && e->name.n == 1)
             hit = alias_of(b, l, e->name.p[0], l->nitems);
     }
+    outer = 0;
+    for (Level *at = l; at && !hit && !b->spark && !b->trino && e->name.n == 1; at = at->outer, outer++)
+        TRY(whole_row(b, at, e, outer, &hit));
     if (!hit)
         return fail_missing(b, l, e);
     *pe = hit;

@@ -90,7 +90,7 @@ static Status bind_numeric(Bind *b, Expr *e)
     DataType t;
 
     if (e->op == OP_POW || (ty_is_real(&(*l)->type) || ty_is_real(&(*r)->type))) {
-        DataType real = ty((*l)->type.kind == DT_FLOAT && (*r)->type.kind == DT_FLOAT && e->op != OP_DIV ? DT_FLOAT : DT_DOUBLE);
+        DataType real = ty((*l)->type.kind == DT_FLOAT && (*r)->type.kind == DT_FLOAT && (e->op != OP_DIV || !b->spark) ? DT_FLOAT : DT_DOUBLE);
         if (e->op == OP_POW)
             real = ty(DT_DOUBLE);
         bind_to(b, l, real);
@@ -196,6 +196,14 @@ static bool bind_temporal(Bind *b, Expr **pe)
         finish(e, ty(DT_DATE));
         return true;
     }
+    if (!b->spark && x->kind == DT_DATE && y->kind == DT_TIME && e->op == OP_ADD) {
+        finish(e, ty(DT_TIMESTAMP));
+        return true;
+    }
+    if (!b->spark && x->kind == DT_TIME && y->kind == DT_TIME && e->op == OP_SUB) {
+        *pe = bx_call(b->a, "time_difference", "to_microseconds(epoch_us($1) - epoch_us($2))", ty(DT_INTERVAL), *l, *r);
+        return true;
+    }
     if (e->op == OP_SUB && x->kind == DT_DATE && y->kind == DT_DATE) {
         finish(e, ty(DT_INT32));
         if (b->spark)
@@ -238,11 +246,97 @@ static void without_blanks(Bind *b, Expr **x, Expr **beside)
         *x = bx_call(b->a, "bpchar", "rtrim($1, ' ')", ty(DT_STRING), *x, NULL);
 }
 
-static Status bind_comparison(Bind *b, Expr *e)
+/* ROW(…) = ROW(…) field by field, as SQL has it: unknown where fields that are NULL decide. */
+static Expr *fields_compared(Bind *b, const Expr *e, Op op, size_t i)
 {
+    Expr *c = bx_binary(b->a, op, e->args.p[0]->args.p[i], e->args.p[1]->args.p[i], ty(DT_NULL));
+
+    c->position = e->position;
+    return c;
+}
+
+static Status bind_joined(Bind *b, Expr **left, Op op, Expr *right)
+{
+    *left = bx_binary(b->a, op, *left, right, ty(DT_NULL));
+    return bind_binary(b, left);
+}
+
+static Status bind_row_comparison(Bind *b, Expr **pe)
+{
+    Expr *e = *pe, *all = NULL;
+    Op strict = e->op == OP_LE ? OP_LT : e->op == OP_GE ? OP_GT : e->op;
+    bool equality = e->op == OP_EQ || e->op == OP_NE;
+
+    for (size_t i = e->args.p[0]->args.n; i-- > 0;) {
+        Expr *one = fields_compared(b, e, all || equality ? strict : e->op, i);
+        TRY(bind_binary(b, &one));
+        if (all && !equality) {                                  /* x < y, or x = y and the rest */
+            Expr *same = fields_compared(b, e, OP_EQ, i);
+            TRY(bind_binary(b, &same));
+            TRY(bind_joined(b, &same, OP_AND, all));
+            TRY(bind_joined(b, &one, OP_OR, same));
+        } else if (all) {
+            TRY(bind_joined(b, &one, e->op == OP_EQ ? OP_AND : OP_OR, all));
+        }
+        all = one;
+    }
+    *pe = all;
+    return OK;
+}
+
+static bool are_rows(const Bind *b, const Expr *e)
+{
+    const Expr *l = e->args.p[0], *r = e->args.p[1];
+
+    return !b->spark && e->op != OP_NULLSAFE_EQ && l->kind == EX_STRUCT && r->kind == EX_STRUCT && l->args.n && l->args.n == r->args.n;
+}
+
+/* row IN (items from..to), as a tree of small height */
+static Status any_row(Bind *b, const Expr *e, size_t from, size_t to, Expr **ret)
+{
+    Expr *right = NULL;
+
+    if (to - from == 1) {
+        *ret = bx_binary(b->a, OP_EQ, e->args.p[0], e->args.p[from], ty(DT_NULL));
+        (*ret)->position = e->position;
+        return bind_binary(b, ret);
+    }
+    TRY(any_row(b, e, from, from + (to - from) / 2, ret));
+    TRY(any_row(b, e, from + (to - from) / 2, to, &right));
+    return bind_joined(b, ret, OP_OR, right);
+}
+
+bool bind_is_row_in(const Bind *b, const Expr *e)
+{
+    bool rows = !b->spark && !b->trino && e->kind == EX_IN_LIST && e->args.n > 1;
+
+    for (size_t i = 0; i < e->args.n; i++)
+        rows &= e->args.p[i]->kind == EX_STRUCT && e->args.p[i]->args.n == e->args.p[0]->args.n;
+    return rows;
+}
+
+Status bind_row_in(Bind *b, Expr **pe)
+{
+    Expr *e = *pe;
+
+    TRY(any_row(b, e, 1, e->args.n, pe));
+    if (!e->negated)
+        return OK;
+    Expr *not = bx_new(b->a, EX_UNARY, e->position);
+    not->op = OP_NOT;
+    vec_push(b->a, &not->args, *pe);
+    *pe = not;
+    return bind_unary(b, pe);
+}
+
+static Status bind_comparison(Bind *b, Expr **pe)
+{
+    Expr *e = *pe;
     DataType t;
     Expr **sides[] = { &e->args.p[0], &e->args.p[1] };
 
+    if (are_rows(b, e))
+        return bind_row_comparison(b, pe);
     bind_now_compared(b, sides, 2);
     if (!ty_common(b, &e->args.p[0]->type, &e->args.p[1]->type, &t))
         return fail_types(b, e, op_name(e->op));
@@ -366,7 +460,7 @@ Status bind_binary(Bind *b, Expr **pe)
         return bind_jsonb_op(b, pe);
     switch (e->op) {
     case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: case OP_INT_DIV: case OP_MOD: case OP_POW: return bind_arithmetic(b, pe);
-    case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: case OP_NULLSAFE_EQ: return bind_comparison(b, e);
+    case OP_EQ: case OP_NE: case OP_LT: case OP_LE: case OP_GT: case OP_GE: case OP_NULLSAFE_EQ: return bind_comparison(b, pe);
     case OP_AND: case OP_OR: return bind_logic(b, e);
     case OP_CONCAT: return bind_concat(b, e);
     case OP_BIT_AND: case OP_BIT_OR: case OP_BIT_XOR: case OP_SHL: case OP_SHR: return bind_bits(b, pe);

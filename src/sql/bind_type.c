@@ -2,6 +2,7 @@
 /* bind_type.c - types: their families, the common type of two, and the casts that nobody wrote.
  *
  * Spark's rules are those of ANSI mode (Spark 4's default): AnsiTypeCoercion, DecimalPrecision. */
+#include "codec/codec.h"
 #include "sql/bind_int.h"
 
 #include <stdlib.h>
@@ -188,6 +189,20 @@ static bool is_truncating(Bind *b, const DataType *from, const DataType *to)
     return b->spark && ty_is_integer(to) && (ty_is_real(from) || (from->kind == DT_DECIMAL && from->scale > 0));
 }
 
+/* A literal stays one: what is compared with it shows which files to read. */
+static Expr *plain_time(Bind *b, Expr *x)
+{
+    Str text;
+
+    if (x->kind != EX_LITERAL || x->value.kind != DT_STRING)
+        return bx_call(b->a, "time_text", "firn_time_text($1)", ty(DT_STRING), x, NULL);
+    if (!instant_text(b->a, x->value.string, &text))
+        return x;
+    Expr *plain = bx_str(b->a, text);
+    plain->position = x->position;
+    return plain;
+}
+
 /* Spark writes a point in time in the session's zone without naming it (the zone is UTC), and bytes as UTF-8. */
 Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to)
 {
@@ -205,6 +220,13 @@ Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to)
         return bind_nested_out(b, x);
     if (!b->spark && !b->trino && bind_by_place(&x->type, to))
         return bind_nested_as(b, x, to);
+    if (!b->spark && !b->trino && x->type.kind == DT_INTERVAL && to->kind == DT_TIME)      /* what is left of whole days */
+        return bx_call(b->a, "time_of", "(TIME '00:00:00' + to_microseconds(((epoch_us($1 - to_days(datepart('day', $1)) - to_months(CAST(datepart('year', $1) * 12 + datepart('month', $1) AS INTEGER))) % 86400000000) "
+                       "+ 86400000000) % 86400000000))", ty(DT_TIME), x, NULL);
+    if (!b->spark && !b->trino && x->type.kind == DT_TIME && to->kind == DT_INTERVAL)
+        return bx_call(b->a, "interval_of", "to_microseconds(epoch_us($1))", ty(DT_INTERVAL), x, NULL);
+    if (!b->spark && !b->trino && ty_is_text(&x->type) && (to->kind == DT_DATE || to->kind == DT_TIMESTAMP || to->kind == DT_TIMESTAMPTZ))
+        return plain_time(b, x);
     if (!b->spark && !b->trino && ty_is_text(&x->type) && to->kind == DT_INTERVAL)
         return bx_call(b->a, "interval_in", "firn_interval_in($1)", ty(DT_INTERVAL), x, NULL);
     if (!b->spark && !b->trino && ty_is_text(&x->type) && to->kind == DT_JSON)

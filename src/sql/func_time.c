@@ -198,11 +198,26 @@ static bool long_unit(FuncArgs *c, Str unit)
     return years != 0;
 }
 
+/* A unit that is known when the row is. */
+#define LONG_UNIT(add, years) "date_trunc('year', $2) - to_years(CAST(((year($2) - " add ") % " years " + " years ") % " years " AS INTEGER))"
+static Status any_unit(FuncArgs *c, DataType t)
+{
+    if (t.kind == DT_INTERVAL)
+        return func_with(c, "date_trunc(lower($1), $2)", t);
+    return func_with(c, "(CASE lower($1) WHEN 'decade' THEN " LONG_UNIT("0", "10") " WHEN 'century' THEN " LONG_UNIT("1", "100") " WHEN 'millennium' THEN " LONG_UNIT("1", "1000")
+                     " WHEN 'milliseconds' THEN date_trunc('millisecond', $2) WHEN 'microseconds' THEN $2 ELSE date_trunc(lower($1), $2) END)", t);
+}
+
 static Status date_trunc(FuncArgs *c)
 {
     Str unit;
     DataType t = *func_arg(c, 1);
 
+    if (!c->b->spark && c->e->args.p[0]->kind != EX_LITERAL) {
+        if (t.kind == DT_DATE)
+            bind_to(c->b, &c->e->args.p[1], t = ty(DT_TIMESTAMPTZ));
+        return any_unit(c, t);
+    }
     TRY(trunc_unit(c, 0, &unit));
     if (t.kind == DT_DATE)
         bind_to(c->b, &c->e->args.p[1], t = ty(DT_TIMESTAMPTZ));

@@ -25,7 +25,7 @@ static const TypeRow TYPES[] = {
     { "float4", POSTGRES, DT_FLOAT, 0 },        { "double", BOTH, DT_DOUBLE, 0 },
     { "float8", POSTGRES, DT_DOUBLE, 0 },       { "decimal", BOTH, DT_DECIMAL, F_DECIMAL },
     { "dec", BOTH, DT_DECIMAL, F_DECIMAL },     { "numeric", BOTH, DT_DECIMAL, F_DECIMAL },
-    { "string", SPARK, DT_STRING, 0 },          { "text", POSTGRES, DT_STRING, 0 },
+    { "string", BOTH, DT_STRING, 0 },           { "text", POSTGRES, DT_STRING, 0 },
     { "varchar", BOTH, DT_STRING, F_LENGTH },   { "char", BOTH, DT_STRING, F_LENGTH },
     { "character", BOTH, DT_STRING, F_LENGTH }, { "bpchar", POSTGRES, DT_STRING, F_LENGTH },
     { "name", POSTGRES, DT_STRING, 0 },         { "sql_identifier", POSTGRES, DT_STRING, 0 },
