@@ -7,26 +7,19 @@
  *   firn_R_union, _intersect, _minus (r, r)
  * Null in, null out.
  *
- * All bounds are whole numbers to the engine (numeric is DECIMAL(38,10)), so one code does them all in 128 bits.  Invariant: every range that leaves is canonical. */
+ * All bounds are whole numbers to the engine (numeric is DECIMAL(38,10)), so one code does them all in 128 bits (duck_range_math.c).  Invariant: every range that leaves is
+ * canonical. */
+#include "duck/duck_range.h"
 #include "duck/duck_scalar.h"
-
-#include "codec/codec.h"
 
 #include <stdio.h>
 
-enum { NUM_WIDTH = 38, NUM_SCALE = 10 };
-
 /* ---- types ------------------------------------------------------------------------------------------------------ */
 
-typedef struct RangeRow { const char *name; DataTypeKind kind; const char *bound; bool whole; } RangeRow;
+static const char *const NAMES_OF[RANGE_KINDS] = { [RANGE_INT4] = "int4range", [RANGE_INT8] = "int8range", [RANGE_NUM] = "numrange", [RANGE_DATE] = "daterange", [RANGE_TS] = "tsrange",
+                                                   [RANGE_TSTZ] = "tstzrange" };
 
-static const RangeRow RANGES[RANGE_KINDS] = {
-    [RANGE_INT4] = { "int4range", DT_INT32, "integer", true },   [RANGE_INT8] = { "int8range", DT_INT64, "bigint", true },
-    [RANGE_NUM] = { "numrange", DT_DECIMAL, "numeric", false },  [RANGE_DATE] = { "daterange", DT_DATE, "date", true },
-    [RANGE_TS] = { "tsrange", DT_TIMESTAMP, "timestamp", false }, [RANGE_TSTZ] = { "tstzrange", DT_TIMESTAMPTZ, "timestamp with time zone", false },
-};
-
-#define BOUND(k) { .kind = k, .precision = k == DT_DECIMAL ? NUM_WIDTH : 0, .scale = k == DT_DECIMAL ? NUM_SCALE : 0, .mark = k == DT_DECIMAL ? MARK_NUMERIC : MARK_NONE }
+#define BOUND(k) { .kind = k, .precision = k == DT_DECIMAL ? RANGE_NUM_WIDTH : 0, .scale = k == DT_DECIMAL ? RANGE_NUM_SCALE : 0, .mark = k == DT_DECIMAL ? MARK_NUMERIC : MARK_NONE }
 #define FIELDS(k) (DataType[]){ { .kind = DT_INT8 }, BOUND(k), { .kind = DT_BOOL }, BOUND(k), { .kind = DT_BOOL } }
 #define NAMES(name) (Str[]){ { name, sizeof name - 1 }, { "lo", 2 }, { "lx", 2 }, { "hi", 2 }, { "hi_in", 5 } }
 #define TYPE(name, k) { .kind = DT_STRUCT, .nchildren = RANGE_FIELDS, .children = FIELDS(k), .names = NAMES(name) }
@@ -37,159 +30,16 @@ static const DataType TYPE_OF[RANGE_KINDS] = {
 };
 
 const DataType *data_type_of_range(RangeKind k) { return &TYPE_OF[k]; }
-const char *range_name(RangeKind k) { return k == RANGE_NONE ? "" : RANGES[k].name; }
+const char *range_name(RangeKind k) { return k == RANGE_NONE ? "" : NAMES_OF[k]; }
 
 RangeKind data_type_range(const DataType *t)
 {
     if (t->kind != DT_STRUCT || t->nchildren != RANGE_FIELDS || !t->names)
         return RANGE_NONE;
     for (RangeKind k = RANGE_INT4; k < RANGE_KINDS; k++)
-        if (str_eq(t->names[0], str_c(RANGES[k].name)) && data_type_equal(t, data_type_of_range(k)))
+        if (str_eq(t->names[0], str_c(NAMES_OF[k])) && data_type_equal(t, data_type_of_range(k)))
             return k;
     return RANGE_NONE;
-}
-
-/* ---- one range ---------------------------------------------------------------------------------------------------- */
-
-typedef struct Range { int state; bool lo_ex, has_hi, hi_in; __int128 lo, hi; } Range;
-
-static const Range EMPTY = { .state = RANGE_IS_EMPTY };
-
-static int sign(__int128 x, __int128 y) { return (x > y) - (x < y); }
-
-static int cmp_lower(const Range *a, const Range *b)
-{
-    if (a->state != b->state || a->state == RANGE_NO_LOWER)
-        return sign(a->state, b->state);
-    int c = sign(a->lo, b->lo);
-    return c ? c : (int)a->lo_ex - (int)b->lo_ex;
-}
-
-static int cmp_upper(const Range *a, const Range *b)
-{
-    if (!a->has_hi || !b->has_hi)
-        return (int)b->has_hi - (int)a->has_hi;
-    int c = sign(a->hi, b->hi);
-    return c ? c : (int)a->hi_in - (int)b->hi_in;
-}
-
-/* Every value of a is below every value of b; both are not empty. */
-static bool before(const Range *a, const Range *b)
-{
-    if (!a->has_hi || b->state != RANGE_HAS_LOWER)
-        return false;
-    return a->hi < b->lo || (a->hi == b->lo && (!a->hi_in || b->lo_ex));
-}
-
-static bool is_empty(const Range *r) { return r->state == RANGE_IS_EMPTY; }
-static bool overlaps(const Range *a, const Range *b) { return !is_empty(a) && !is_empty(b) && !before(a, b) && !before(b, a); }
-static bool touches(const Range *a, const Range *b) { return a->has_hi && b->state == RANGE_HAS_LOWER && a->hi == b->lo && a->hi_in == b->lo_ex; }
-static bool adjacent(const Range *a, const Range *b) { return !is_empty(a) && !is_empty(b) && (touches(a, b) || touches(b, a)); }
-static bool contains(const Range *a, const Range *b) { return is_empty(b) || (!is_empty(a) && cmp_lower(a, b) <= 0 && cmp_upper(a, b) >= 0); }
-static bool all_before(const Range *a, const Range *b) { return !is_empty(a) && !is_empty(b) && before(a, b); }
-static bool no_right(const Range *a, const Range *b) { return !is_empty(a) && !is_empty(b) && cmp_upper(a, b) <= 0; }
-static bool no_left(const Range *a, const Range *b) { return !is_empty(a) && !is_empty(b) && cmp_lower(a, b) >= 0; }
-
-static bool has(const Range *r, __int128 x)
-{
-    if (is_empty(r))
-        return false;
-    if (r->state == RANGE_HAS_LOWER && (x < r->lo || (x == r->lo && r->lo_ex)))
-        return false;
-    return !r->has_hi || x < r->hi || (x == r->hi && r->hi_in);
-}
-
-/* ---- canonical ------------------------------------------------------------------------------------------------------ */
-
-static __int128 most_of(RangeKind k) { return k == RANGE_INT8 ? INT64_MAX : INT32_MAX; }
-
-/* Infinite dates are values of their own: nothing follows them. */
-static bool steps(RangeKind k, __int128 v) { return RANGES[k].whole && (k != RANGE_DATE || (v != INT32_MAX && v != -INT32_MAX)); }
-
-static const char *step(RangeKind k, __int128 *v)
-{
-    if (*v >= most_of(k) - (k == RANGE_DATE))
-        return k == RANGE_INT4 ? "integer out of range SQLSTATE: 22003" : k == RANGE_INT8 ? "bigint out of range SQLSTATE: 22003" : "date out of range SQLSTATE: 22008";
-    ++*v;
-    return NULL;
-}
-
-/* NULL, or what is wrong. */
-static const char *canonical(RangeKind k, Range *r)
-{
-    const char *wrong = NULL;
-
-    if (is_empty(r)) {
-        *r = EMPTY;
-        return NULL;
-    }
-    bool finite = r->state == RANGE_HAS_LOWER && r->has_hi;
-    if (finite && r->lo > r->hi)
-        return "range lower bound must be less than or equal to range upper bound SQLSTATE: 22000";
-    if (finite && r->lo == r->hi && (r->lo_ex || !r->hi_in)) {
-        *r = EMPTY;
-        return NULL;
-    }
-    if (r->state == RANGE_HAS_LOWER && r->lo_ex && steps(k, r->lo)) {
-        wrong = step(k, &r->lo);
-        r->lo_ex = false;
-    }
-    if (!wrong && r->has_hi && r->hi_in && steps(k, r->hi)) {
-        wrong = step(k, &r->hi);
-        r->hi_in = false;
-    }
-    if (r->state == RANGE_NO_LOWER)
-        *r = (Range){ .state = RANGE_NO_LOWER, .lo_ex = true, .has_hi = r->has_hi, .hi_in = r->hi_in, .hi = r->hi };
-    if (!r->has_hi)
-        *r = (Range){ .state = r->state, .lo_ex = r->lo_ex, .lo = r->lo };
-    if (!wrong && finite && r->lo >= r->hi && !(r->lo == r->hi && r->hi_in && !r->lo_ex))
-        *r = EMPTY;
-    return wrong;
-}
-
-/* ---- sets ------------------------------------------------------------------------------------------------------------- */
-
-static void take_lower(Range *r, const Range *from) { r->state = from->state, r->lo = from->lo, r->lo_ex = from->lo_ex; }
-static void take_upper(Range *r, const Range *from) { r->has_hi = from->has_hi, r->hi = from->hi, r->hi_in = from->hi_in; }
-
-static const char *unite(const Range *a, const Range *b, Range *ret)
-{
-    if (is_empty(a) || is_empty(b)) {
-        *ret = is_empty(a) ? *b : *a;
-        return NULL;
-    }
-    if (!overlaps(a, b) && !adjacent(a, b))
-        return "result of range union would not be contiguous SQLSTATE: 22000";
-    take_lower(ret, cmp_lower(a, b) <= 0 ? a : b);
-    take_upper(ret, cmp_upper(a, b) >= 0 ? a : b);
-    return NULL;
-}
-
-static const char *intersect(const Range *a, const Range *b, Range *ret)
-{
-    *ret = EMPTY;
-    if (!overlaps(a, b))
-        return NULL;
-    take_lower(ret, cmp_lower(a, b) >= 0 ? a : b);
-    take_upper(ret, cmp_upper(a, b) <= 0 ? a : b);
-    return NULL;
-}
-
-static const char *minus(const Range *a, const Range *b, Range *ret)
-{
-    *ret = *a;
-    if (!overlaps(a, b))
-        return NULL;
-    bool left = cmp_lower(a, b) < 0, right = cmp_upper(a, b) > 0;
-    if (left && right)
-        return "result of range difference would not be contiguous SQLSTATE: 22000";
-    if (!left && !right)
-        *ret = EMPTY;
-    else if (left)
-        ret->has_hi = true, ret->hi = b->lo, ret->hi_in = b->lo_ex;
-    else
-        ret->state = RANGE_HAS_LOWER, ret->lo = b->hi, ret->lo_ex = b->hi_in;
-    return NULL;
 }
 
 /* ---- cells --------------------------------------------------------------------------------------------------------------- */
@@ -301,107 +151,12 @@ static void run_of(duckdb_function_info info, duckdb_data_chunk in, duckdb_vecto
             r.lo = number_at(k, duckdb_vector_get_data(lo), i);
         if (r.has_hi)
             r.hi = number_at(k, duckdb_vector_get_data(hi), i);
-        if (wrong || (wrong = canonical(k, &r))) {
+        if (wrong || (wrong = range_canonical(k, &r))) {
             duckdb_scalar_function_set_error(info, wrong);
             return;
         }
         set_range(&c, i, &r);
     }
-}
-
-/* ---- from text --------------------------------------------------------------------------------------------------------------- */
-
-static bool whole_of(RangeKind k, Str s, __int128 *ret)
-{
-    int64_t v;
-
-    if (!str_to_i64(str_trim(s), &v) || (k == RANGE_INT4 && (v > INT32_MAX || v < INT32_MIN)))
-        return false;
-    *ret = v;
-    return true;
-}
-
-/* By the engine's own casts, which give these where there is no value. */
-static bool time_of(RangeKind k, Str s, __int128 *ret)
-{
-    duckdb_value v = duckdb_create_varchar_length(s.p ? s.p : "", s.n);
-    int64_t none = k == RANGE_DATE ? INT32_MIN : INT64_MIN;
-
-    *ret = k == RANGE_DATE ? duckdb_get_date(v).days : k == RANGE_TS ? duckdb_get_timestamp(v).micros : duckdb_get_timestamp_tz(v).micros;
-    duckdb_destroy_value(&v);
-    return *ret != none;
-}
-
-/* Digits with a point, and no more than fit; rounded half up, away from zero. */
-static bool decimal_of(Str s, __int128 *ret)
-{
-    static const unsigned __int128 MOST = (unsigned __int128)10000000000000000000ULL * 10000000000000000000ULL - 1;      /* 38 digits */
-    unsigned __int128 v = 0;
-    int behind = -1, round = 0, digits = 0;
-
-    s = str_trim(s);
-    bool negative = s.n && s.p[0] == '-';
-    for (size_t i = negative || (s.n && s.p[0] == '+'); i < s.n; i++) {
-        if (s.p[i] == '.' && behind < 0) {
-            behind = 0;
-            continue;
-        }
-        if (s.p[i] < '0' || s.p[i] > '9')
-            return false;
-        digits++;
-        if (behind >= NUM_SCALE) {
-            round = behind == NUM_SCALE ? s.p[i] >= '5' : round;
-            behind++;
-            continue;
-        }
-        if (v > MOST / 10)
-            return false;
-        v = v * 10 + (unsigned)(s.p[i] - '0');
-        behind += behind >= 0;
-    }
-    for (int i = behind < 0 ? 0 : behind; i < NUM_SCALE; i++) {
-        if (v > MOST / 10)
-            return false;
-        v *= 10;
-    }
-    v += (unsigned)round;
-    *ret = negative ? -(__int128)v : (__int128)v;
-    return digits > 0 && v <= MOST;
-}
-
-static bool bound_of(RangeKind k, Str s, __int128 *ret)
-{
-    if (k == RANGE_NUM)
-        return decimal_of(s, ret);
-    return k == RANGE_INT4 || k == RANGE_INT8 ? whole_of(k, s, ret) : time_of(k, s, ret);
-}
-
-enum { SHOWN_BYTES = 200 };
-
-static Str shown(Str s)
-{
-    size_t n = min_size(s.n, SHOWN_BYTES);
-    while (n < s.n && n && ((unsigned char)s.p[n] & 0xC0) == 0x80)
-        n--;
-    return str_sub(s, 0, n);
-}
-
-static const char *range_of_text(Arena *a, RangeKind k, Str text, Range *r)
-{
-    RangeText t;
-
-    if (!range_parts(a, text, &t))
-        return str_fmt(a, "malformed range literal: \"" STR_FMT "\" SQLSTATE: 22P02", STR_ARG(shown(text))).p;
-    *r = EMPTY;
-    if (t.empty)
-        return NULL;
-    *r = (Range){ .state = t.lower.n ? RANGE_HAS_LOWER : RANGE_NO_LOWER, .has_hi = t.upper.n > 0, .lo_ex = !t.lower_inclusive, .hi_in = t.upper_inclusive };
-    for (int i = 0; i < 2; i++) {
-        const StrVec *b = i ? &t.upper : &t.lower;
-        if (b->n && !bound_of(k, b->p[0], i ? &r->hi : &r->lo))
-            return str_fmt(a, "invalid input syntax for type %s: \"" STR_FMT "\" SQLSTATE: 22P02", RANGES[k].bound, STR_ARG(shown(b->p[0]))).p;
-    }
-    return canonical(k, r);
 }
 
 static void run_in(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out)
@@ -426,50 +181,6 @@ static void run_in(duckdb_function_info info, duckdb_data_chunk in, duckdb_vecto
     }
 }
 
-/* ---- to text ------------------------------------------------------------------------------------------------------------------ */
-
-static void decimal_text(StrBuf *b, __int128 v)
-{
-    char digits[48];
-    size_t n = 0;
-    unsigned __int128 u = v < 0 ? -(unsigned __int128)v : (unsigned __int128)v;
-
-    for (; u || n <= NUM_SCALE; u /= 10)
-        digits[n++] = (char)('0' + (int)(u % 10));
-    size_t keep = 0;                                       /* zeros behind the last digit are not shown */
-    while (keep < NUM_SCALE && digits[keep] == '0')
-        keep++;
-    if (v < 0)
-        sb_byte(b, '-');
-    while (n > NUM_SCALE)
-        sb_byte(b, digits[--n]);
-    if (keep < NUM_SCALE)
-        sb_byte(b, '.');
-    while (n > keep)
-        sb_byte(b, digits[--n]);
-}
-
-static void moment_text(Arena *a, StrBuf *b, RangeKind k, __int128 v)
-{
-    duckdb_value x = k == RANGE_DATE ? duckdb_create_date((duckdb_date){ (int32_t)v })
-                   : k == RANGE_TS ? duckdb_create_timestamp((duckdb_timestamp){ (int64_t)v }) : duckdb_create_timestamp_tz((duckdb_timestamp){ (int64_t)v });
-    char *text = duckdb_get_varchar(x);
-
-    nested_quote(b, NESTED_RANGE, str_dup(a, str_c(text)));
-    duckdb_free(text);
-    duckdb_destroy_value(&x);
-}
-
-static void bound_text(Arena *a, StrBuf *b, RangeKind k, __int128 v)
-{
-    if (k == RANGE_NUM)
-        decimal_text(b, v);
-    else if (k == RANGE_INT4 || k == RANGE_INT8)
-        sb_fmt(b, "%lld", (long long)v);
-    else
-        moment_text(a, b, k, v);
-}
-
 static void run_text(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out)
 {
     RangeKind k = kind_of(info);
@@ -478,25 +189,13 @@ static void run_text(duckdb_function_info info, duckdb_data_chunk in, duckdb_vec
 
     for (size_t i = 0; i < duckdb_data_chunk_get_size(in); i++) {
         CLEANUP(arena_destroyp) Arena *a = arena_create();
-        StrBuf b = sb_new(a);
         if (!valid_at(from, i)) {
             scalar_null(out, i);
             continue;
         }
         Range r = range_at(&c, i);
-        if (is_empty(&r))
-            sb_addc(&b, "empty");
-        else
-            sb_byte(&b, r.lo_ex ? '(' : '[');
-        if (r.state == RANGE_HAS_LOWER)
-            bound_text(a, &b, k, r.lo);
-        if (!is_empty(&r))
-            sb_byte(&b, ',');
-        if (r.has_hi)
-            bound_text(a, &b, k, r.hi);
-        if (!is_empty(&r))
-            sb_byte(&b, r.hi_in ? ']' : ')');
-        duckdb_vector_assign_string_element_len(out, i, sb_str(&b).p, b.n);
+        Str s = range_to_text(a, k, &r);
+        duckdb_vector_assign_string_element_len(out, i, s.p, s.n);
     }
 }
 
@@ -543,9 +242,9 @@ static void combine_cells(duckdb_function_info info, duckdb_data_chunk in, duckd
             set_null(out, &c, i);
             continue;
         }
-        Range x = range_at(&p.c[0], i), y = range_at(&p.c[1], i), r = EMPTY;
+        Range x = range_at(&p.c[0], i), y = range_at(&p.c[1], i), r = { .state = RANGE_IS_EMPTY };
         const char *wrong = combine(&x, &y, &r);
-        if (wrong || (wrong = canonical(k, &r))) {
+        if (wrong || (wrong = range_canonical(k, &r))) {
             duckdb_scalar_function_set_error(info, wrong);
             return;
         }
@@ -553,15 +252,15 @@ static void combine_cells(duckdb_function_info info, duckdb_data_chunk in, duckd
     }
 }
 
-static void run_contains(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { test_cells(i, in, out, contains); }
-static void run_overlaps(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { test_cells(i, in, out, overlaps); }
-static void run_before(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { test_cells(i, in, out, all_before); }
-static void run_no_right(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { test_cells(i, in, out, no_right); }
-static void run_no_left(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { test_cells(i, in, out, no_left); }
-static void run_adjacent(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { test_cells(i, in, out, adjacent); }
-static void run_union(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { combine_cells(i, in, out, unite); }
-static void run_intersect(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { combine_cells(i, in, out, intersect); }
-static void run_minus(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { combine_cells(i, in, out, minus); }
+static void run_contains(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { test_cells(i, in, out, range_contains); }
+static void run_overlaps(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { test_cells(i, in, out, range_overlaps); }
+static void run_before(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { test_cells(i, in, out, range_before); }
+static void run_no_right(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { test_cells(i, in, out, range_no_right); }
+static void run_no_left(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { test_cells(i, in, out, range_no_left); }
+static void run_adjacent(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { test_cells(i, in, out, range_adjacent); }
+static void run_union(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { combine_cells(i, in, out, range_union); }
+static void run_intersect(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { combine_cells(i, in, out, range_intersect); }
+static void run_minus(duckdb_function_info i, duckdb_data_chunk in, duckdb_vector out) { combine_cells(i, in, out, range_minus); }
 
 static void run_has(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out)
 {
@@ -576,7 +275,7 @@ static void run_has(duckdb_function_info info, duckdb_data_chunk in, duckdb_vect
             continue;
         }
         Range r = range_at(&c, i);
-        to[i] = has(&r, number_at(k, duckdb_vector_get_data(values), i));
+        to[i] = range_has(&r, number_at(k, duckdb_vector_get_data(values), i));
     }
 }
 
@@ -606,7 +305,7 @@ static Status add(duckdb_connection con, RangeKind k, const Function *spec, Erro
     CLEANUP(duck_logical_type_done) duckdb_logical_type result = type_of(k, spec->result);
     char name[64];
 
-    snprintf(name, sizeof name, "firn_%s_%s", RANGES[k].name, spec->suffix);
+    snprintf(name, sizeof name, "firn_%s_%s", NAMES_OF[k], spec->suffix);
     duckdb_scalar_function_set_name(f, name);
     for (const char *c = spec->args; *c; c++) {
         CLEANUP(duck_logical_type_done) duckdb_logical_type t = type_of(k, *c);
