@@ -49,7 +49,9 @@ static Status pick_stored(Emit *e, Str change, Error *err)
     const Node *root = e->v->root;
     StrBuf b = sb_new(e->a);
     sb_addc(&b, "SELECT p.f AS f, p.p AS p FROM (SELECT v.\"__file\" AS f, v.\"__pos\" AS p, d.w AS w, "
-                "row_number() OVER (PARTITION BY d.id ORDER BY v.\"__file\", v.\"__pos\") AS rn FROM v JOIN (SELECT rowid AS id, ");
+                "row_number() OVER (PARTITION BY d.id ORDER BY v.\"__file\", v.\"__pos\") AS rn FROM ");
+    put_rows_near(&b, e->v, str_fmt(e->a, "FROM " STR_FMT " WHERE w < 0", STR_ARG(change)));
+    sb_addc(&b, " JOIN (SELECT rowid AS id, ");
     put_columns(&b, root, "x");
     sb_fmt(&b, ", x.w FROM " STR_FMT " x WHERE x.w < 0) d ON ", STR_ARG(change));
     for (size_t i = 0; i < node_ncols(root); i++) {

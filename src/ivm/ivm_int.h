@@ -250,6 +250,11 @@ void put_same(StrBuf *b, Str l, Str r, const DataType *t, int nullable);
 /* state.c: the rows of a node at a side; columns c1 … of those used. `only` may be NULL. */
 NODISCARD Status state_sql(Emit *e, const Node *n, Side side, const Restrict *only, Str *ret, Error *err);
 void restrict_above(Emit *e, const Node *n, const Restrict *only, StrBuf *b);      /* what is in b, as far as `only` holds for the result */
+void put_restricted(StrBuf *b, const Node *n, const Restrict *only, Str rows, size_t strict);    /* key `strict` is compared by =; SIZE_MAX: none more than it need be */
+/* near.c: a scan so restricted; and v as a FROM item, narrowed to rows that the keys k1 … or rows c1 … of "FROM …" may be equal to. */
+void restrict_scan(Emit *e, const Node *n, const Restrict *only, StrBuf *b);
+void put_groups_near(StrBuf *b, const IvmView *v, Str from);
+void put_rows_near(StrBuf *b, const IvmView *v, Str from);
 NODISCARD Status agg_select_sql(Emit *e, const Node *n, Side side, const Restrict *keys, Str extra, Str *ret, Error *err);
 
 /* Matching rows of two sides by n->preds (semi and outer joins). */

@@ -95,7 +95,9 @@ static Status replace_groups(Emit *e, Error *err)
     Str keys = S("ivm_k"), rows = {0};
     TRY(affected_keys(e, agg, keys, err));
     Restrict only = restrict_to_keys(e->a, agg, keys);
-    sb_addc(&b, "SELECT v.\"__file\", v.\"__pos\" FROM v WHERE EXISTS (SELECT 1 FROM ivm_k k WHERE ");
+    sb_addc(&b, "SELECT v.\"__file\", v.\"__pos\" FROM ");
+    put_groups_near(&b, e->v, S("FROM ivm_k"));
+    sb_addc(&b, " WHERE EXISTS (SELECT 1 FROM ivm_k k WHERE ");
     put_stored_keys(&b, e->v, "k");
     sb_addc(&b, ")");
     e->plan->delete_sql = sb_str(&b);

@@ -27,15 +27,24 @@ static void put_keys_join(StrBuf *b, const Restrict *only)
     sb_fmt(b, " FROM " STR_FMT " k) r ON ", STR_ARG(only->table));
 }
 
-static void put_restrict(StrBuf *b, const Node *n, const char *alias, const Restrict *only)
+/* The key `strict` (SIZE_MAX: none) is compared by `=`, whatever the others are. */
+static void put_restrict(StrBuf *b, const Node *n, const char *alias, const Restrict *only, size_t strict)
 {
     put_keys_join(b, only);
     for (size_t i = 0; i < only->n; i++) {
         size_t col = only->cols[i];
         sb_addc(b, i ? " AND " : "");
         put_same(b, str_fmt(b->a, "%s.c%zu", alias, col + 1), str_fmt(b->a, "r.r%zu", i + 1), node_type(n, col),
-                 !only->strict && node_nullable(n, col));
+                 i != strict && !only->strict && node_nullable(n, col));
     }
+}
+
+void put_restricted(StrBuf *b, const Node *n, const Restrict *only, Str rows, size_t strict)
+{
+    sb_addc(b, "SELECT ");
+    put_columns(b, n, "x");
+    sb_fmt(b, " FROM (" STR_FMT ") x", STR_ARG(rows));
+    put_restrict(b, n, "x", only, strict);
 }
 
 typedef struct Pushed { Restrict only; int whole; } Pushed;
@@ -140,12 +149,7 @@ static void put_scan(Emit *e, const Node *n, const char *suffix, StrBuf *b)
 void restrict_above(Emit *e, const Node *n, const Restrict *only, StrBuf *b)
 {
     StrBuf c = sb_new(e->a);
-    sb_addc(&c, "SELECT ");
-    put_columns(&c, n, "x");
-    sb_addc(&c, " FROM (");
-    sb_add(&c, sb_str(b));
-    sb_addc(&c, ") x");
-    put_restrict(&c, n, "x", only);
+    put_restricted(&c, n, only, sb_str(b), SIZE_MAX);
     *b = c;
 }
 
@@ -178,7 +182,7 @@ static Status shared_scan(Emit *e, const Node *n, Side side, const Restrict *onl
     StrBuf base = sb_new(e->a);
     size_t at = 0;
     put_scan(e, n, changed && !deletes ? "old" : "new", &base);
-    restrict_above(e, n, only, &base);
+    restrict_scan(e, n, only, &base);
     Str sql = sb_str(&base);
     while (at < e->shared.n && !str_eq(e->shared.p[at], sql))
         at++;
@@ -215,7 +219,7 @@ static Status state_scan(Emit *e, const Node *n, Side side, const Restrict *only
         return OK;
     put_scan(e, n, side == SIDE_OLD && emit_changed(e, n) ? "old" : "new", b);
     if (only)
-        restrict_above(e, n, only, b);
+        restrict_scan(e, n, only, b);
     return OK;
 }
 
