@@ -4,12 +4,13 @@
 Every query is a function of the tables' rows: where an order decides which rows there are, it is a total one."""
 
 TABLES = {
-    "t": [("id", "int"), ("g", "int"), ("x", "int"), ("n", "numeric(10,2)"), ("s", "text"), ("arr", "int[]"), ("j", "jsonb"), ("ts", "timestamp")],
-    "u": [("id", "int"), ("g", "int"), ("y", "int"), ("s", "text"), ("b", "boolean")],
+    "t": [("id", "int"), ("g", "int"), ("x", "int"), ("n", "numeric(10,2)"), ("s", "text"), ("arr", "int[]"), ("j", "jsonb"), ("ts", "timestamp"), ("rg", "int4range"),
+          ("il", "int list"), ("pr", "record(a int, b text)")],
+    "u": [("id", "int"), ("g", "int"), ("y", "int"), ("s", "text"), ("b", "boolean"), ("rg", "int4range")],
     "w": [("a", "int"), ("b", "int")],
 }
 KEYS = {"t": ["id"], "u": ["id"], "w": ["a", "b"]}
-KIND = {"int": "int", "numeric(10,2)": "num", "text": "text", "boolean": "bool", "int[]": "list", "jsonb": "json", "timestamp": "time"}
+KIND = {"int": "int", "numeric(10,2)": "num", "text": "text", "boolean": "bool", "int[]": "list", "jsonb": "json", "timestamp": "time", "int4range": "range", "int list": "ilist", "record(a int, b text)": "pair"}
 
 
 class Scope:
@@ -39,7 +40,8 @@ class Generator:
 
     def col(self, scope, kind="int"):
         some = [c for c, k in scope.columns if k == kind]
-        return self.r.choice(some) if some else {"int": "1", "text": "'a'", "num": "1.5", "bool": "true", "list": "ARRAY[1,2]", "json": "'{}'::jsonb", "time": "timestamp '2030-01-01'"}[kind]
+        return self.r.choice(some) if some else {"int": "1", "text": "'a'", "num": "1.5", "bool": "true", "list": "ARRAY[1,2]", "json": "'{}'::jsonb", "time": "timestamp '2030-01-01'",
+                                                   "range": "'[1,3)'::int4range", "ilist": "LIST[1]", "pair": "ROW(1, 'a')::record(a int, b text)"}[kind]
 
     def expr(self, scope, kind="int"):
         c = self.col(scope, kind)
@@ -49,12 +51,17 @@ class Generator:
             return self.r.choice((f"({c} + {self.r.randint(0, 3)})", f"coalesce({c}, 0)", f"CASE WHEN {self.pred(scope)} THEN {c} ELSE 2 END", f"abs({c})"))
         if kind == "text":
             return self.r.choice((f"upper({c})", f"coalesce({c}, 'z')", f"({c} || 'q')"))
+        if kind == "range":
+            return self.r.choice((f"({c} * '[1,4)')", f"coalesce({c}, 'empty')", f"int4range({self.col(scope)}, NULL)"))
+        if kind == "ilist":
+            return self.r.choice((f"({c} || 7)", f"list_append({c}, 1)", f"coalesce({c}, LIST[0])"))
         return c
 
     def pred(self, scope):
         c = self.col(scope)
         return self.r.choice((f"{c} {self.r.choice(('=', '<>', '<', '>='))} {self.r.randint(0, 4)}", f"{c} IS NOT NULL", f"{self.col(scope, 'text')} = '{self.r.choice('abc')}'",
-                              f"({c} > 1 OR {self.col(scope)} < 3)", f"{c} IN (1, 2, {self.r.randint(0, 5)})", f"{c} BETWEEN 0 AND 3"))
+                              f"({c} > 1 OR {self.col(scope)} < 3)", f"{c} IN (1, 2, {self.r.randint(0, 5)})", f"{c} BETWEEN 0 AND 3",
+                              f"{self.col(scope, 'range')} @> {self.r.randint(0, 4)}", f"{self.col(scope, 'range')} && '[1,3)'"))
 
     def order(self, scope):
         """A total order of the scope's rows."""
@@ -93,7 +100,7 @@ class Generator:
             right, rs = self.leaf(depth - 1)
             kind = self.r.choice(("JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"))
             self.labels.add(kind.lower() if kind != "JOIN" else "inner join")
-            k = self.r.choice(("int", "int", "text"))
+            k = self.r.choice(("int", "int", "int", "text", "text", "range"))
             text = f"{text} {kind} {right} ON {self.col(s, k)} = {self.col(rs, k)}"
             s = s + rs
         return text, s
@@ -109,8 +116,8 @@ class Generator:
         return f"SELECT {'DISTINCT ' if self.chance(0.15) else ''}{items} FROM {f}{self.where(s)}"
 
     def aggregate(self, s, kind="int"):
-        if kind == "text":
-            return f"{self.r.choice(('min', 'max'))}({self.expr(s, 'text')})"
+        if kind in ("text", "range"):
+            return f"{self.r.choice(('min', 'max'))}({self.expr(s, kind)})"
         f = f" FILTER (WHERE {self.pred(s)})" if self.chance(0.2) else ""
         if f:
             self.labels.add("FILTER")
@@ -287,9 +294,15 @@ class Generator:
             return f"SELECT x.g AS o0, count(*) AS n FROM {f} WHERE {cond} GROUP BY x.g"
         return f"SELECT x.id, {self.expr(s)} AS o1 FROM {f} WHERE {cond} AND {self.pred(s)}"
 
+    def nested_types(self):
+        """Ranges, lists and records as keys, values and in DISTINCT."""
+        self.labels.add("ranges, lists, records")
+        kinds = [self.r.choice(("range", "range", "ilist", "pair")), self.r.choice(("int", "range")), "int"]
+        return self.grouped(kinds, 1) if self.chance(0.6) else self.plain(kinds, 1)
+
     def view(self):
         ways = [self.window] * 3 + [self.top_k] * 3 + [self.limit, self.lateral, self.lateral, self.table_function, self.table_function, self.in_select_list, self.correlated, self.correlated, self.subquery, self.subquery,
-                self.grouping_sets, self.ordered_aggregate, self.set_operation, self.recursive, self.temporal, lambda: self.grouped(["int", "text", "int"], 1), lambda: self.plain(["int", "text"], 1)]
+                self.grouping_sets, self.ordered_aggregate, self.set_operation, self.recursive, self.temporal, lambda: self.grouped(["int", "text", "int"], 1), lambda: self.plain(["int", "text"], 1), self.nested_types]
         if self.chance(0.12):
             kinds = ["int", "text"]
             q = self.plain(kinds, 0)
@@ -316,6 +329,12 @@ def value(r, kind):
         return r.choice(("true", "false"))
     if kind == "list":
         return r.choice(("ARRAY[1,2]", "ARRAY[3]", "'{}'", "ARRAY[2,NULL,2]"))
+    if kind == "range":
+        return r.choice(("'[1,3]'", "'empty'", "'(,2]'", "'[0,)'", "'[2,5)'", "'[1,4)'"))
+    if kind == "ilist":
+        return r.choice(("'{1,2}'", "LIST[2]", "'{}'", "LIST[1,NULL]"))
+    if kind == "pair":
+        return r.choice(("ROW(1, 'a')", "ROW(NULL, 'b')", "'(2,)'", "ROW(NULL, NULL)"))
     if kind == "json":
         return r.choice(("'{\"k\": 1}'", "'{\"l\": [1, \"x\", null], \"m\": {}}'", "'[1, 2]'", "'{}'", "'{\"l\": []}'"))
     return r.choice(("'2020-01-01'", "'2031-05-05 10:00'", "'2024-02-29'"))
