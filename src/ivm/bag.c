@@ -48,8 +48,9 @@ static Status pick_stored(Emit *e, Str change, Error *err)
 {
     const Node *root = e->v->root;
     StrBuf b = sb_new(e->a);
-    sb_addc(&b, "SELECT p.f AS f, p.p AS p FROM (SELECT v.\"__file\" AS f, v.\"__pos\" AS p, d.w AS w, "
-                "row_number() OVER (PARTITION BY d.id ORDER BY v.\"__file\", v.\"__pos\") AS rn FROM ");
+    sb_addc(&b, "SELECT p.* FROM (SELECT v.\"__file\", v.\"__pos\", d.w AS __w, row_number() OVER (PARTITION BY d.id ORDER BY v.\"__file\", v.\"__pos\") AS __rn");
+    put_stored_visible(&b, e->v);
+    sb_addc(&b, " FROM ");
     put_rows_near(&b, e->v, str_fmt(e->a, "FROM " STR_FMT " WHERE w < 0", STR_ARG(change)));
     sb_addc(&b, " JOIN (SELECT rowid AS id, ");
     put_columns(&b, root, "x");
@@ -59,7 +60,7 @@ static Status pick_stored(Emit *e, Str change, Error *err)
         Str stored = str_cat(e->a, S("v."), sql_ident_str(e->a, e->v->visible.p[i].engine));
         put_same(&b, stored, str_fmt(e->a, "d.c%zu", i + 1), node_type(root, i), node_nullable(root, i));
     }
-    sb_addc(&b, ") p WHERE p.rn <= -p.w");
+    sb_addc(&b, ") p WHERE p.__rn <= -p.__w");
     return emit_step(e, S("ivm_del"), sb_str(&b), err);
 }
 
@@ -82,7 +83,11 @@ Status bag_plan(Emit *e, Error *err)
     if (!emit_deletes(e, e->v->root))
         return OK;
     TRY(pick_stored(e, change, err));
-    e->plan->delete_sql = S("SELECT f AS \"__file\", p AS \"__pos\" FROM ivm_del");
+    StrBuf gone = sb_new(e->a);
+    sb_addc(&gone, "SELECT d.\"__file\", d.\"__pos\"");
+    put_gone_visible(&gone, e->v, "d");
+    sb_addc(&gone, " FROM ivm_del d");
+    e->plan->delete_sql = sb_str(&gone);
     e->plan->check_sql = str_fmt(e->a, "SELECT (SELECT CAST(coalesce(sum(-x.w), 0) AS BIGINT) FROM " STR_FMT " x WHERE x.w < 0) - "
                                  "(SELECT count(*) FROM ivm_del)", STR_ARG(change));
     return OK;

@@ -7,15 +7,6 @@
  * twice, asks for delta_table: a step of its own, made once. */
 #include "ivm/ivm_int.h"
 
-/* A delta as a FROM item: nodes that are a pass over a source's change stay inline, others become a step, so that the
- * engine knows how few rows they are. */
-static int is_pass(const Node *n)
-{
-    while (n->kind == NODE_FILTER || n->kind == NODE_PROJECT)
-        n = n->in.p[0];
-    return n->kind == NODE_SCAN;
-}
-
 static Status put_inline(Emit *e, const Node *n, StrBuf *b, Error *err)
 {
     Str sql = {0};
@@ -28,6 +19,8 @@ static Status put_inline(Emit *e, const Node *n, StrBuf *b, Error *err)
     return OK;
 }
 
+/* A delta as a FROM item: nodes that are a pass over a source's change stay inline, others become a step, so that the
+ * engine knows how few rows they are. */
 static Status put_delta(Emit *e, const Node *n, StrBuf *b, Error *err)
 {
     Str table = {0};
@@ -130,10 +123,10 @@ static Status join_term(Emit *e, const Node *n, size_t which, StrBuf *b, Error *
     return put_conjuncts(b, &n->preds, err);
 }
 
-/* A term of three inputs and more is joined one input a step, from the change outwards, so that the engine knows how few
- * rows there are each time: it reads of the next input what they ask for.  A step holds each input as one struct column
- * under the input's name, so that conditions keep their text. */
-typedef struct Chain { Emit *e; const Node *n; size_t which; uint64_t joined, applied; Str table; size_t steps; } Chain;
+/* A term of three inputs and more is joined in steps, from the change outwards, so that the engine knows how few rows there
+ * are each time: it reads of the next input what they ask for.  A step takes one input, or several in a row that are small:
+ * those need no care.  It holds each input as one struct column under the input's name, so that conditions keep their text. */
+typedef struct Chain { Emit *e; const Node *n; size_t which; uint64_t joined, applied; Str table; size_t steps, run[64], nrun; } Chain;
 
 static void see_input(void *ctx, const Expr *col)
 {
@@ -179,32 +172,57 @@ static ExprVec ready_conditions(Chain *c)
     return ready;
 }
 
-static Status chain_from(Chain *c, size_t input, StrBuf *b, Error *err)
+static void take(Chain *c, size_t input)
 {
-    sb_addc(b, " FROM ");
-    if (c->table.n)
-        sb_fmt(b, STR_FMT ", ", STR_ARG(c->table));
+    c->run[c->nrun++] = input;
     c->joined |= 1ull << input;
-    if (input == c->which)
-        TRY(put_delta(c->e, c->n->in.p[input], b, err));
-    else
-        TRY(put_state(c->e, c->n->in.p[input], input < c->which ? SIDE_NEW : SIDE_OLD, b, err));
+}
+
+static int all_joined(const Chain *c) { return c->joined == (1ull << c->n->in.n) - 1; }
+
+/* The inputs of the next step. */
+static void take_run(Chain *c)
+{
+    c->nrun = 0;
+    if (!c->joined)
+        take(c, c->which);
+    size_t input = next_input(c);
+    take(c, input);
+    while (!all_joined(c) && emit_small(c->e, c->n->in.p[input])) {
+        input = next_input(c);
+        if (!emit_small(c->e, c->n->in.p[input]))
+            return;
+        take(c, input);
+    }
+}
+
+static Status chain_from(Chain *c, StrBuf *b, Error *err)
+{
+    sb_fmt(b, " FROM " STR_FMT, STR_ARG(c->table));
+    for (size_t i = 0; i < c->nrun; i++) {
+        size_t input = c->run[i];
+        sb_addc(b, i || c->table.n ? ", " : "");
+        if (input == c->which)
+            TRY(put_delta(c->e, c->n->in.p[input], b, err));
+        else
+            TRY(put_state(c->e, c->n->in.p[input], input < c->which ? SIDE_NEW : SIDE_OLD, b, err));
+    }
     ExprVec ready = ready_conditions(c);
     sb_addc(b, " WHERE ");
     return put_conjuncts(b, &ready, err);
 }
 
-static Status chain_step(Chain *c, size_t input, Error *err)
+static Status chain_step(Chain *c, Error *err)
 {
     StrBuf b = sb_new(c->e->a);
     const char *comma = "";
     sb_addc(&b, "SELECT ");
     for (size_t i = 0; i < c->n->in.n; i++)
-        if ((c->joined | 1ull << input) >> i & 1) {
+        if (c->joined >> i & 1) {
             sb_fmt(&b, "%sn%d", comma, c->n->in.p[i]->id);
             comma = ", ";
         }
-    TRY(chain_from(c, input, &b, err));
+    TRY(chain_from(c, &b, err));
     c->table = str_fmt(c->e->a, "ivm_j%d_%zu_%zu", c->n->id, c->which, c->steps++);
     return emit_step(c->e, c->table, sb_str(&b), err);
 }
@@ -212,15 +230,12 @@ static Status chain_step(Chain *c, size_t input, Error *err)
 static Status chain_term(Emit *e, const Node *n, size_t which, StrBuf *b, Error *err)
 {
     Chain c = { .e = e, .n = n, .which = which };
-    size_t input = which;
-    for (size_t i = 0; i + 1 < n->in.n; i++) {
-        TRY(chain_step(&c, input, err));
-        input = next_input(&c);
-    }
+    for (take_run(&c); !all_joined(&c); take_run(&c))
+        TRY(chain_step(&c, err));
     sb_addc(b, "SELECT ");
     put_join_columns(b, n);
     sb_fmt(b, ", n%d.w", n->in.p[which]->id);
-    return chain_from(&c, input, b, err);
+    return chain_from(&c, b, err);
 }
 
 static Status delta_join(Emit *e, const Node *n, StrBuf *b, Error *err)

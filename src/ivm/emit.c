@@ -33,6 +33,56 @@ int emit_deletes(const Emit *e, const Node *n)
     return 0;
 }
 
+int is_pass(const Node *n)
+{
+    while (n->kind == NODE_FILTER || n->kind == NODE_PROJECT)
+        n = n->in.p[0];
+    return n->kind == NODE_SCAN;
+}
+
+/* What a join reads of another join is a step of its own, where equal rows became one of a greater weight. */
+static int inputs_unit(const Emit *e, const Node *n)
+{
+    for vec_each(Node *, in, &n->in)
+        if (emit_changed(e, *in) && !(n->kind == NODE_JOIN ? is_pass(*in) && emit_unit(e, *in) : emit_unit(e, *in)))
+            return 0;
+    return 1;
+}
+
+int emit_unit(const Emit *e, const Node *n)
+{
+    if (!e->changes || e->tables[n->id].n || (n->refs > 1 && !is_pass(n)))
+        return 0;
+    switch (n->kind) {
+    case NODE_SCAN:
+        return e->changes[n->source].unit;
+    case NODE_FILTER:
+    case NODE_PROJECT:
+    case NODE_UNION:
+    case NODE_JOIN:
+        return inputs_unit(e, n);
+    default:
+        return 0;
+    }
+}
+
+enum { SMALL_ROWS = 20000 };
+
+int emit_small(const Emit *e, const Node *n)
+{
+    int64_t rows = 0;
+    if (!e->changes || n->sources >> IVM_TIME & 1)
+        return 0;
+    for (size_t i = 0; i < e->v->tables.n; i++) {
+        if (!(n->sources >> i & 1))
+            continue;
+        if (e->changes[i].rows <= 0)
+            return 0;
+        rows += e->changes[i].rows;
+    }
+    return rows <= SMALL_ROWS;
+}
+
 Status emit_step(Emit *e, Str name, Str sql, Error *err)
 {
     IvmStep step = { .name = name, .sql = sql };

@@ -190,7 +190,7 @@ static Status check_size(Arena *a, const IvmView *v, Error *err)
     IvmChange *all = arena_array(a, IvmChange, v->tables.n + 1);
     IvmPlan *p = NULL;
     for (size_t i = 0; i <= v->tables.n; i++)
-        all[i] = (IvmChange){ 1, 1 };
+        all[i] = (IvmChange){ .changed = 1, .has_deletes = 1 };
     if (s == OK)
         s = ivm_plan(a, v, all, &p, &why);
     if (s == E_LIMIT)
@@ -356,7 +356,7 @@ Status ivm_explain(Arena *a, const IvmView *v, Str *ret, Error *err)
     IvmChange *all = arena_array(a, IvmChange, v->tables.n + 1);
     IvmPlan *p = NULL;
     for (size_t i = 0; i <= v->tables.n; i++)
-        all[i] = (IvmChange){ 1, 1 };
+        all[i] = (IvmChange){ .changed = 1, .has_deletes = 1 };
     for vec_each(const BoundTable *, t, &v->tables)
         vec_push(a, &sources, (*t)->display);
     sb_fmt(&b, "%s: " STR_FMT "\n", v->shape == IVM_FULL_ONLY ? "Computed anew" : "Incremental", STR_ARG(v->reason));

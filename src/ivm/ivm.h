@@ -67,13 +67,18 @@ NODISCARD Status ivm_full_sql(Arena *a, const IvmView *v, Str *ret, Error *err);
 /* The query alone, visible columns only, over s<i>_new: what the user wrote (the oracle of tests and of verify --deep). */
 NODISCARD Status ivm_query_sql(Arena *a, const IvmView *v, Str *ret, Error *err);
 
-typedef struct IvmChange { int changed; int has_deletes; } IvmChange;     /* one a source; empty deltas drop out of the plan */
+/* One a source; empty deltas drop out of the plan. */
+typedef struct IvmChange {
+    int changed, has_deletes;
+    int unit;                  /* every __w of s<i>_chg is 1: nothing is multiplied by it */
+    int64_t rows;              /* about as many rows has the source: small ones are joined together; 0: not known */
+} IvmChange;
 
 /* CREATE TEMP TABLE name AS sql, in order.  `once`: the next step alone reads it, once: it may stand there as WITH name AS (sql). */
 typedef struct IvmStep { Str name, sql; int once; } IvmStep;
 typedef struct IvmPlan {
     VEC(IvmStep) steps;
-    Str delete_sql;        /* SELECT __file, __pos: stored rows that go; empty when none can.
+    Str delete_sql;        /* SELECT __file, __pos, and for IVM_STORED the visible columns as o1, o2 …: stored rows that go; empty when none can.
                               Of IVM_BAG and IVM_MERGE it reads steps alone: it gives the same when rows have come to v */
     Str insert_sql;        /* SELECT visible…, hidden…: rows that come */
     Str check_sql;         /* SELECT count(*) of broken invariants (negative counts, a row to delete that is not there);

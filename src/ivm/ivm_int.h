@@ -238,6 +238,9 @@ Emit emit_new(Arena *a, const IvmView *v, const IvmChange *changes, IvmPlan *pla
 int emit_changed(const Emit *e, const Node *n);
 int emit_time_moved(const Emit *e);
 int emit_deletes(const Emit *e, const Node *n);    /* n's delta may hold negative weights */
+int is_pass(const Node *n);                        /* filters and projections over a source */
+int emit_unit(const Emit *e, const Node *n);       /* every weight in n's delta, as delta_sql writes it, is 1 */
+int emit_small(const Emit *e, const Node *n);      /* n stands on few rows, surely */
 NODISCARD Status emit_step(Emit *e, Str name, Str sql, Error *err);
 void put_columns(StrBuf *b, const Node *n, const char *alias);       /* alias.c1 AS c1, … of the used columns; never empty */
 void put_join_columns(StrBuf *b, const Node *n);                     /* state.c */
@@ -292,6 +295,9 @@ Str add_hidden(Compiler *c, Str name, DataType type, Nullability nullable);     
 void store_keys(Compiler *c, const Node *top);
 Str hidden_keys(Arena *a, const IvmView *v);
 void put_stored_keys(StrBuf *b, const IvmView *v, const char *alias);            /* v.key = alias.k<i> … */
+/* ", v.column AS o<i>" for each visible one, and ", alias.o<i>", where delete_sql has them. */
+void put_stored_visible(StrBuf *b, const IvmView *v);
+void put_gone_visible(StrBuf *b, const IvmView *v, const char *alias);
 NODISCARD Status merge_compile(Compiler *c, Error *err);
 NODISCARD Status merge_full_sql(Emit *e, Str *ret, Error *err);
 NODISCARD Status merge_plan(Emit *e, Error *err);

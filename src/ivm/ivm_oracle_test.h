@@ -144,7 +144,7 @@ static inline Status lab_sources(Lab *lab, IvmChange *changes, Error *err)
             TRY(lab_exec(lab, err, "CREATE OR REPLACE TABLE s%zu_chg AS SELECT * EXCLUDE (__w, u), sign(__w)::BIGINT AS __w FROM s%zu_chg, unnest(range(abs(__w))) AS r(u)", i, i));
         TRY(duck_scalar_i64(lab->db, str_fmt(lab->a, "SELECT count(*) FROM s%zu_chg", i), &rows, &has, err));
         TRY(duck_scalar_i64(lab->db, str_fmt(lab->a, "SELECT count(*) FROM s%zu_chg WHERE __w < 0", i), &gone, &has, err));
-        changes[i] = (IvmChange){ rows > 0, gone > 0 };
+        changes[i] = (IvmChange){ .changed = rows > 0, .has_deletes = gone > 0, .unit = i % 2 == 0 && !gone, .rows = i % 3 == 2 ? 0 : 10 };
     }
     return OK;
 }

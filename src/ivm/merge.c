@@ -361,6 +361,7 @@ static Status group_step(Emit *e, int deletes, Error *err)
     const IvmView *v = e->v;
     Str change = {0};
     StrBuf b = sb_new(e->a);
+    int unit = !has_extremes(v) && emit_unit(e, v->agg->in.p[0]);
     TRY(input_delta(e, &change, err));
     sb_addc(&b, "SELECT ");
     for (size_t i = 0; i < v->agg->nkeys; i++) {
@@ -370,7 +371,7 @@ static Status group_step(Emit *e, int deletes, Error *err)
     for (size_t i = 0; i < v->slots.n; i++) {
         const Slot *s = &v->slots.p[i];
         sb_addc(&b, i ? ", " : "");
-        TRY(is_extreme(s) ? put_extreme(&b, v, s, ">", err) : put_slot_delta(&b, v, s, err));
+        TRY(is_extreme(s) ? put_extreme(&b, v, s, ">", err) : unit ? put_slot_full(&b, v, s, err) : put_slot_delta(&b, v, s, err));
         sb_fmt(&b, " AS x%zu", i);
         if (!is_extreme(s) || !deletes)
             continue;
@@ -445,7 +446,9 @@ static Status merge_step(Emit *e, int deletes, Error *err)
         sb_addc(&b, ", ");
     }
     put_lost(&b, v, deletes);
-    sb_addc(&b, " AS lost FROM ivm_g g LEFT JOIN v ON ");
+    sb_addc(&b, " AS lost");
+    put_stored_visible(&b, v);
+    sb_addc(&b, " FROM ivm_g g LEFT JOIN v ON ");
     put_stored_keys(&b, v, "g");
     sb_addc(&b, " WHERE ");
     put_touched(&b, v, deletes);
@@ -606,6 +609,10 @@ Status merge_plan(Emit *e, Error *err)
         check_groups(e);
     if (e->v->target == IVM_LIVE && !again)
         TRY(all_of_groups(e, deletes, err));
-    e->plan->delete_sql = S("SELECT m.f AS \"__file\", m.p AS \"__pos\" FROM ivm_m m WHERE m.f IS NOT NULL");
+    StrBuf gone = sb_new(e->a);
+    sb_addc(&gone, "SELECT m.f AS \"__file\", m.p AS \"__pos\"");
+    put_gone_visible(&gone, e->v, "m");
+    sb_addc(&gone, " FROM ivm_m m WHERE m.f IS NOT NULL");
+    e->plan->delete_sql = sb_str(&gone);
     return OK;
 }

@@ -52,6 +52,21 @@ void put_stored_keys(StrBuf *b, const IvmView *v, const char *alias)
         sb_addc(b, "TRUE");
 }
 
+void put_stored_visible(StrBuf *b, const IvmView *v)
+{
+    for (size_t i = 0; v->target == IVM_STORED && i < v->visible.n; i++) {
+        sb_addc(b, ", v.");
+        sql_ident(b, v->visible.p[i].engine);
+        sb_fmt(b, " AS o%zu", i + 1);
+    }
+}
+
+void put_gone_visible(StrBuf *b, const IvmView *v, const char *alias)
+{
+    for (size_t i = 0; v->target == IVM_STORED && i < v->visible.n; i++)
+        sb_fmt(b, ", %s.o%zu", alias, i + 1);
+}
+
 Status replace_compile(Compiler *c, Error *err)
 {
     if (c->v->topk)
@@ -95,7 +110,9 @@ static Status replace_groups(Emit *e, Error *err)
     Str keys = S("ivm_k"), rows = {0};
     TRY(affected_keys(e, agg, keys, err));
     Restrict only = restrict_to_keys(e->a, agg, keys);
-    sb_addc(&b, "SELECT v.\"__file\", v.\"__pos\" FROM ");
+    sb_addc(&b, "SELECT v.\"__file\", v.\"__pos\"");
+    put_stored_visible(&b, e->v);
+    sb_addc(&b, " FROM ");
     put_groups_near(&b, e->v, S("FROM ivm_k"));
     sb_addc(&b, " WHERE EXISTS (SELECT 1 FROM ivm_k k WHERE ");
     put_stored_keys(&b, e->v, "k");
@@ -149,7 +166,9 @@ static Status replace_rows(Emit *e, Error *err)
     Str rows = {0};
     StrBuf del = sb_new(e->a), ins = sb_new(e->a);
     TRY(row_keys_step(e, &only, err));
-    sb_addc(&del, "SELECT v.\"__file\", v.\"__pos\" FROM v WHERE EXISTS (SELECT 1 FROM ivm_k k WHERE ");
+    sb_addc(&del, "SELECT v.\"__file\", v.\"__pos\"");
+    put_stored_visible(&del, e->v);
+    sb_addc(&del, " FROM v WHERE EXISTS (SELECT 1 FROM ivm_k k WHERE ");
     put_row_keys(&del, e->v);
     sb_addc(&del, ")");
     TRY(state_sql(e, e->v->root, SIDE_NEW, &only, &rows, err));

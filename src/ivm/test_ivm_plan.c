@@ -83,7 +83,7 @@ static void test_full_only_still_prints(void **state)
 {
     Error err = {0};
     Lab lab = lab_of(*state, "SELECT a, row_number() OVER (ORDER BY b) AS n FROM c.n.t");
-    IvmChange changes[1] = { { 1, 1 } };
+    IvmChange changes[1] = { { .changed = 1, .has_deletes = 1 } };
     Str full = {0};
     assert_ok(ivm_full_sql(lab.a, lab.view, &full, &err), &err);
     assert_true(str_find(full, S("s0_new")) >= 0);
@@ -114,7 +114,7 @@ static void test_insert_only_deletes_nothing(void **state)
 {
     Error err = {0};
     Lab lab = lab_of(*state, "SELECT t.a FROM c.n.t t JOIN c.n.u u ON t.a = u.a");
-    IvmChange changes[2] = { { 1, 0 }, { 1, 0 } };
+    IvmChange changes[2] = { { .changed = 1 }, { .changed = 1 } };
     assert_ok(ivm_plan(lab.a, lab.view, changes, &lab.plan, &err), &err);
     assert_int_equal(lab.plan->delete_sql.n, 0);
     changes[1].has_deletes = 1;
@@ -171,7 +171,9 @@ static void put_golden(Fixture *f, const char *sql, IvmTarget target, StrBuf *b)
 {
     Error err = {0};
     Lab lab = lab_for(f, sql, target);
-    IvmChange changes[4] = { { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 } };
+    IvmChange changes[4];
+    for (size_t i = 0; i < COUNT_OF(changes); i++)
+        changes[i] = (IvmChange){ .changed = 1, .has_deletes = 1 };
     Str full = {0};
     assert_ok(ivm_plan(lab.a, lab.view, changes, &lab.plan, &err), &err);
     assert_ok(ivm_full_sql(lab.a, lab.view, &full, &err), &err);

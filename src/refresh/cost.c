@@ -16,10 +16,10 @@ static const double
     DRAWN = 72;                       /* rows of a changed row's key */
 enum { SURE = 1000 * 1000 };
 
-static int64_t total_of(const IceSnapshot *s)
+int64_t snapshot_total(const IceSnapshot *s, Str key)
 {
     int64_t n = 0;
-    return s && str_to_i64(props_get(&s->summary, S("total-records"), (Str){0}), &n) ? n : 0;
+    return s && str_to_i64(props_get(&s->summary, key, (Str){0}), &n) ? n : 0;
 }
 
 static bool recomputes(const IvmPlan *p)
@@ -42,11 +42,11 @@ static double incremental_cost(const Job *j, const IvmPlan *p, double changed, d
 
 Status job_full_is_cheaper(Job *j, int64_t changed, int *ret, Str *why, Error *err)
 {
-    double total = 0, stored = (double)total_of(ice_current_snapshot(j->table.meta)), share = j->r->options.full_share;
+    double total = 0, stored = (double)snapshot_total(ice_current_snapshot(j->table.meta), S("total-records")), share = j->r->options.full_share;
     IvmPlan *p;
 
     for (size_t i = 0; i < j->bound.sources.n; i++)
-        total += (double)total_of(j->bound.sources.p[i]->snapshot);
+        total += (double)j->changes[i].rows;
     *ret = total > 1000 && (double)changed > share * total;
     if (!*ret && total >= SURE) {
         TRY(ivm_plan(j->a, j->bound.view, j->changes, &p, err));

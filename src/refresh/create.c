@@ -194,7 +194,6 @@ static Status create_new(Job *j, const ViewSpec *spec, Error *err)
     fill_mview(j, spec);
     j->type = RUN_FULL;
     j->reason = S("first refresh");
-    TRY(job_source_views(j, err));
     Status s = job_full(j, err);
     if (s == OK)
         s = commit_new(j, spec, &written, err);
@@ -259,7 +258,6 @@ static Status replace(Job *j, const ViewSpec *spec, const CatRelation *rel, Erro
     j->run.relation_id = rel->id;
     j->type = RUN_FULL;
     j->reason = S("the definition was replaced");
-    TRY(job_source_views(j, err));
     Status s = job_full(j, err);
     if (s == OK)
         s = job_publish(j, also, &n, err);

@@ -64,8 +64,9 @@ static Status measure(Job *j, int64_t *changed, Error *err)
     j->deltas = arena_array(j->a, LakeChanges, n + 1);
     for (size_t i = 0; i < n; i++) {
         const LakeSource *s = j->bound.sources.p[i];
-        TRY(lake_changes(j->r->lake, j->a, j->c, &s->table, old_snapshot(j, i), s->snapshot, s->schema, NULL, &j->deltas[i], err));
-        j->changes[i] = (IvmChange){ .changed = !j->deltas[i].nothing, .has_deletes = j->deltas[i].has_deletes };
+        TRY(lake_changes(j->r->lake, j->a, j->c, &s->table, old_snapshot(j, i), s->snapshot, s->schema, job_source_reads(j, i), &j->deltas[i], err));
+        j->changes[i] = (IvmChange){ .changed = !j->deltas[i].nothing, .has_deletes = j->deltas[i].has_deletes, .unit = !j->deltas[i].has_deletes,
+                                    .rows = snapshot_total(s->snapshot, S("total-records")) };
         *changed += j->deltas[i].nothing ? 0 : j->deltas[i].rows_upper;
     }
     return OK;

@@ -317,8 +317,6 @@ static Status execute(Job *j, const RefreshRequest *q, Error *err)
     TRY(go_on(j, err));
     if (j->type == RUN_NONE)
         return publish(j, err);
-    TRY(job_source_views(j, err));
-    TRY(go_on(j, err));
     Status s = j->type == RUN_FULL ? job_full(j, err) : job_incremental(j, err);
     if (s == OK)
         s = go_on(j, err);

@@ -36,6 +36,8 @@ typedef enum { RUN_NONE, RUN_INCREMENTAL, RUN_FULL } RunType;
 typedef struct Pinned { int has; Str uuid; int64_t snapshot_id; } Pinned;
 Pinned pinned_source(const CatMview *v, Str uuid);
 
+typedef struct SourceState { Str is, was; } SourceState;       /* as text; empty: nobody asked yet */
+
 typedef struct Job {
     Refresher *r;
     Running *me;                      /* NULL while the view is made */
@@ -50,6 +52,8 @@ typedef struct Job {
     IvmChange *changes;               /* one a source */
     LakeChanges *deltas;
     IvmPlan *plan;                    /* of an incremental run */
+    SourceState *states;              /* one a source */
+    Str stored;                       /* the same of the view */
     int64_t rows_in, rows_changed, started_ms;
     IceChange change;
     LakeFiles files;                  /* written by this run */
@@ -67,14 +71,20 @@ typedef struct Job {
 NODISCARD Status job_decide(Job *j, int force_full, Error *err);
 NODISCARD Status job_full(Job *j, Error *err);
 NODISCARD Status job_incremental(Job *j, Error *err);
-NODISCARD Status job_source_views(Job *j, Error *err);          /* s<i>_new; for an incremental run s<i>_chg, the plan, and s<i>_new, s<i>_old, v as far as it reads them */
+
+/* ---- states.c ---- */
+const uint8_t *job_source_reads(Job *j, size_t i);              /* which fields of the source any plan reads; NULL: all */
+NODISCARD Status job_changes(Job *j, Error *err);               /* s<i>_chg of what changed, and the plan */
+NODISCARD Status job_with_states(Job *j, Str sql, Str *ret, Error *err);       /* sql that may name s<i>_old, s<i>_new and v, for the engine */
+NODISCARD Status job_temp_table(Job *j, Str name, Str sql, int64_t *rows, Error *err);      /* rows: how many it holds; may be NULL */
+
 /* Completes run, mview and evidence for the snapshot that `next` holds. */
 NODISCARD Status job_publish(Job *j, CatChange *also, size_t *nalso, Error *err);
 NODISCARD Status job_late(void *ctx, Arena *a, const LakeTable *next, CatChange *also, size_t nalso, Error *err);
 Str job_refresh_state(Job *j);
 void job_tell(Job *j);                                           /* the upper rooms: the run as it is recorded now */
 
-/* Rows as a number: the sum of the engine's hash over the visible columns. */
+/* Rows as a number: the sum of the engine's hash over the visible columns, with their count. */
 Str row_hash_sql(Arena *a, const BoundColumns *visible, Str from);
 extern const char *const ROW_HASH_ALGORITHM;
 NODISCARD Status scalar_wide(DuckConn *c, Arena *a, Str sql, __int128 *hash, int64_t *count, Error *err);
@@ -92,6 +102,8 @@ Str evidence_differs(Arena *a, const CatMview *v, const CatEvidence *e);
 NODISCARD Status object_sha256(Arena *a, Store *st, Str uri, Str *hex, int64_t *size, Error *err);
 
 /* ---- cost.c ---- */
+/* A total of the snapshot's summary ("total-records"); 0: not known. */
+int64_t snapshot_total(const IceSnapshot *s, Str key);
 /* With j->changes set. *why: the reason to give. */
 NODISCARD Status job_full_is_cheaper(Job *j, int64_t changed, int *ret, Str *why, Error *err);
 

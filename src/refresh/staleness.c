@@ -72,7 +72,7 @@ Status refresh_explain(Refresher *r, Arena *a, const CatMview *v, Str *ret, Erro
     }
     IvmChange *all = arena_array(a, IvmChange, b.sources.n + 1);
     for (size_t i = 0; i < b.sources.n; i++)
-        all[i] = (IvmChange){ 1, 1 };
+        all[i] = (IvmChange){ .changed = 1, .has_deletes = 1 };
     TRY(ivm_plan(a, b.view, all, &p, err));
     *ret = ivm_plan_text(a, b.view, p);
     return OK;

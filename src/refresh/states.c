@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* states.c - the relations that a plan names (ivm.h): changes of sources, their old and new states, the view's stored rows.
+ *
+ * A change is small and read several times: it becomes a temporary table.  A state is text, put in front of each statement
+ * that names it as a common table expression: the engine binds it once for each use, and only the columns that the view reads.
+ *
+ * Invariant: a state costs a look at the table's manifests only when a statement names it. */
+#include "refresh/refresh_int.h"
+
+/* ---- changes -------------------------------------------------------------------------------------------------------- */
+
+/* Makes a temporary table; the engine answers with the number of its rows. */
+Status job_temp_table(Job *j, Str name, Str sql, int64_t *rows, Error *err)
+{
+    bool has;
+    int64_t made;
+
+    TRY(duck_scalar_i64(j->c, str_fmt(j->a, "CREATE OR REPLACE TEMP TABLE " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), &made, &has, err));
+    if (rows)
+        *rows = made;
+    return OK;
+}
+
+/* The columns of a source that any plan reads, one byte a field; at least one, which keeps the grouping of a bare count(*) honest.
+ * NULL: the query is printed as it was written, all of them. */
+const uint8_t *job_source_reads(Job *j, size_t i)
+{
+    const BoundTable *t = ivm_source(j->bound.view, i);
+    uint8_t *reads = arena_array(j->a, uint8_t, t->columns.n + 1), any = 0;
+
+    if (ivm_shape(j->bound.view) == IVM_FULL_ONLY)
+        return NULL;
+    for (size_t k = 0; k < t->columns.n; k++)
+        any |= reads[k] = ivm_source_reads(j->bound.view, i, k) != 0;
+    reads[0] |= !any;
+    return reads;
+}
+
+static Str read_columns(Job *j, size_t i)
+{
+    const BoundTable *t = ivm_source(j->bound.view, i);
+    const uint8_t *reads = job_source_reads(j, i);
+    StrBuf cols = sb_new(j->a);
+
+    for (size_t k = 0; k < t->columns.n; k++) {
+        if (!reads[k])
+            continue;
+        sb_addc(&cols, cols.n ? ", " : "");
+        sql_ident(&cols, t->columns.p[k].engine);
+    }
+    return sb_str(&cols);
+}
+
+static Status source_change(Job *j, size_t i, Error *err)
+{
+    const BoundTable *t = ivm_source(j->bound.view, i);
+    const LakeChanges *d = &j->deltas[i];
+    bool both = d->has_inserts && d->has_deletes;     /* rows of one sign cannot cancel out */
+    int64_t rows = 0;
+    Str sql = str_fmt(j->a, "SELECT " STR_FMT ", %s AS __w FROM (" STR_FMT ") q%s", STR_ARG(read_columns(j, i)),
+                      both ? "CAST(sum(__w) AS BIGINT)" : "__w", STR_ARG(d->relation.sql), both ? " GROUP BY ALL HAVING sum(__w) <> 0" : "");
+
+    TRY_CTX(job_temp_table(j, str_fmt(j->a, "s%zu_chg", i), sql, &rows, err), err, "changes of " STR_FMT, STR_ARG(t->display));
+    j->rows_in += rows;
+    j->changes[i].changed = rows > 0;
+    return OK;
+}
+
+/* ---- states --------------------------------------------------------------------------------------------------------- */
+
+static const IceSnapshot *pinned_snapshot(Job *j, size_t i)
+{
+    const LakeSource *s = j->bound.sources.p[i];
+    Pinned p = pinned_source(&j->mview, s->table.meta->uuid);
+    return p.has && p.snapshot_id >= 0 ? ice_snapshot(s->table.meta, p.snapshot_id) : NULL;
+}
+
+static Status source_state(Job *j, size_t i, const IceSnapshot *snapshot, Str *sql, Error *err)
+{
+    const LakeSource *s = j->bound.sources.p[i];
+    LakeScan scan = { .snapshot = snapshot, .schema = s->schema, .reads = job_source_reads(j, i) };
+    LakeRelation rel;
+
+    if (sql->n)
+        return OK;
+    TRY(lake_scan(j->r->lake, j->a, j->c, &s->table, &scan, &rel, err));
+    *sql = rel.sql;
+    return OK;
+}
+
+static Status view_state(Job *j, Str *sql, Error *err)
+{
+    LakeScan scan = { .snapshot = ice_current_snapshot(j->table.meta), .schema = ice_current_schema(j->table.meta), .hidden = j->hidden, .positions = 1 };
+    LakeRelation rel;
+
+    if (sql->n)
+        return OK;
+    TRY(lake_scan(j->r->lake, j->a, j->c, &j->table, &scan, &rel, err));
+    *sql = rel.sql;
+    return OK;
+}
+
+static bool part_of_name(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/* Does the text hold this word? A word in a user's literal counts too, which costs time alone. */
+static bool names(Str sql, Str word)
+{
+    for (size_t at = 0; at + word.n <= sql.n; at++) {
+        ptrdiff_t found = str_find(str_n(sql.p + at, sql.n - at), word);
+        if (found < 0)
+            return false;
+        at += (size_t)found;
+        if (!(at && part_of_name(sql.p[at - 1])) && !(at + word.n < sql.n && part_of_name(sql.p[at + word.n])))
+            return true;
+    }
+    return false;
+}
+
+static void put_state(StrBuf *with, Str name, Str sql)
+{
+    sb_fmt(with, "%s" STR_FMT " AS NOT MATERIALIZED (" STR_FMT ")", with->n ? ", " : "", STR_ARG(name), STR_ARG(sql));
+}
+
+static Status put_states(Job *j, Str sql, StrBuf *with, Error *err)
+{
+    if (!j->states)
+        j->states = arena_array(j->a, SourceState, j->bound.sources.n + 1);
+    for (size_t i = 0; i < j->bound.sources.n; i++) {
+        Str is = str_fmt(j->a, "s%zu_new", i), was = str_fmt(j->a, "s%zu_old", i);
+        if (names(sql, is)) {
+            TRY(source_state(j, i, j->bound.sources.p[i]->snapshot, &j->states[i].is, err));
+            put_state(with, is, j->states[i].is);
+        }
+        if (names(sql, was)) {
+            TRY(source_state(j, i, pinned_snapshot(j, i), &j->states[i].was, err));
+            put_state(with, was, j->states[i].was);
+        }
+    }
+    if (!names(sql, S("v")))
+        return OK;
+    TRY(view_state(j, &j->stored, err));
+    put_state(with, S("v"), j->stored);
+    return OK;
+}
+
+/* "WITH …" of the plan's own goes behind ours. */
+Status job_with_states(Job *j, Str sql, Str *ret, Error *err)
+{
+    StrBuf with = sb_new(j->a);
+    bool own = str_starts(sql, S("WITH ")), recursive = str_starts(sql, S("WITH RECURSIVE "));
+    size_t skip = recursive ? S("WITH RECURSIVE ").n : own ? S("WITH ").n : 0;
+
+    TRY(put_states(j, sql, &with, err));
+    if (!with.n)
+        *ret = sql;
+    else
+        *ret = str_fmt(j->a, "WITH %s" STR_FMT "%s" STR_FMT, recursive ? "RECURSIVE " : "", STR_ARG(sb_str(&with)), own ? ", " : " ", STR_ARG(str_n(sql.p + skip, sql.n - skip)));
+    return OK;
+}
+
+Status job_changes(Job *j, Error *err)
+{
+    for (size_t i = 0; i < j->bound.sources.n; i++)
+        if (j->changes[i].changed)
+            TRY(source_change(j, i, err));
+    return ivm_plan(j->a, j->bound.view, j->changes, &j->plan, err);
+}
