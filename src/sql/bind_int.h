@@ -132,9 +132,9 @@ Expr *bind_nested_in(Bind *b, Expr *x, const DataType *to);
 Expr *bind_nested_out(Bind *b, Expr *x);
 Expr *bind_nested_as(Bind *b, Expr *x, const DataType *to);
 bool bind_by_place(const DataType *from, const DataType *to);
+Expr *regex_unicode(Bind *b, Expr *pattern);                            /* func_regex.c: \\w and its kin are Unicode's */
 /* func_list.c: || of lists, -> ? ?& ?| @> <@ of maps. */
 bool bind_is_collection_op(const Expr *e);
-Expr *regex_unicode(Bind *b, Expr *pattern);                            /* func_regex.c: \\w and its kin are Unicode's */
 NODISCARD Status bind_collection_op(Bind *b, Expr **pe);
 /* bind_range.c */
 bool ty_is_range(const DataType *t);
