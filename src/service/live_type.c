@@ -96,7 +96,7 @@ static DataType *one(Arena *a, DataType t)
 
 static Status list_type(Run *r, DataType *ret, Error *err)
 {
-    DataType element;
+    DataType element = {0};
 
     TRY(option_type(r, "ELEMENT TYPE", &element, err));
     *ret = (DataType){ .kind = DT_LIST, .nchildren = 1, .children = one(r->a, element), .mark = MARK_LIST };
