@@ -61,7 +61,7 @@ static void places(Arena *a, Str text, Error *err)
     if (kafka_places_read(a, text, 7, &p, err) != OK)
         return;
     kafka_places_write(&b, 7, &p);
-    if (kafka_places_read(a, kafka_places_end(&b), 7, &again, err) != OK || again.n != p.n)
+    if (kafka_places_read(a, kafka_places_end(&b, NULL), 7, &again, err) != OK || again.n != p.n)
         abort();
 }
 

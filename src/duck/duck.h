@@ -119,9 +119,10 @@ NODISCARD Status duck_exec(DuckConn *c, Str sql, Error *err);                /* 
 
 typedef struct DuckColumn { Str name; DataType type; } DuckColumn;
 typedef struct DuckResult DuckResult;
-/* Streaming: computed while it is read; ended by the next statement on the same connection. */
+/* Streaming: computed while it is read; ended by the next statement on the same connection.  What reads files is planned twice: the engine
+ * trusts no prepared plan of those. */
 NODISCARD Status duck_query(DuckConn *c, Str sql, DuckResult **ret, Error *err);
-/* Computed whole before it returns: for small results that must outlive other statements on the connection. */
+/* Computed whole before it returns, planned once: for small results. They outlive other statements on the connection. */
 NODISCARD Status duck_query_held(DuckConn *c, Str sql, DuckResult **ret, Error *err);
 void duck_result_free(DuckResult *r);
 void duck_result_freep(DuckResult **r);

@@ -307,7 +307,7 @@ static Status first_cell(DuckConn *c, Arena *a, Str sql, Value *ret, Error *err)
     size_t n;
 
     *ret = (Value){ .kind = DT_NULL };
-    TRY(duck_query(c, sql, &r, err));
+    TRY(duck_query_held(c, sql, &r, err));
     TRY(duck_next(r, &n, err));
     if (!n || !r->ncols)
         return OK;

@@ -60,7 +60,7 @@ Status scalar_wide(DuckConn *c, Arena *a, Str sql, __int128 *hash, int64_t *coun
     CLEANUP(duck_result_freep) DuckResult *r = NULL;
     size_t n;
 
-    TRY(duck_query(c, sql, &r, err));
+    TRY(duck_query_held(c, sql, &r, err));
     TRY(duck_next(r, &n, err));
     if (n != 1 || !wide_parse(duck_value(a, r, 0, 0).string, hash))
         return FAIL(err, E_INTERNAL, "the row hash could not be computed");
@@ -182,7 +182,7 @@ static Status judge(Job *j, const IvmPlan *p, const BoundColumns *cols, int64_t 
     size_t n;
 
     TRY(job_with_states(j, sql, &sql, err));
-    TRY(duck_query(j->c, sql, &r, err));
+    TRY(duck_query_held(j->c, sql, &r, err));
     TRY(duck_next(r, &n, err));
     if (n != 1 || !wide_parse(duck_value(j->a, r, 0, 0).string, &come) || !wide_parse(duck_value(j->a, r, 2, 0).string, &gone))
         return FAIL(err, E_INTERNAL, "the row hash could not be computed");

@@ -78,7 +78,7 @@ static const IceSnapshot *pinned_snapshot(Job *j, size_t i)
 static Status source_state(Job *j, size_t i, const IceSnapshot *snapshot, Str *sql, Error *err)
 {
     const LakeSource *s = j->bound.sources.p[i];
-    LakeScan scan = { .snapshot = snapshot, .schema = s->schema, .reads = job_source_reads(j, i) };
+    LakeScan scan = { .snapshot = snapshot, .schema = s->schema, .reads = job_source_reads(j, i), .hot = j->type == RUN_INCREMENTAL };
     LakeRelation rel;
 
     if (sql->n)

@@ -160,6 +160,11 @@ void remote_close(RemoteCatalog *c UNUSED) { }
 void remote_closep(RemoteCatalog **c) { *c = NULL; }
 void remote_table_end(RemoteTable *t UNUSED) { }
 
+Status remote_namespace_find(RemoteCatalog *c UNUSED, Str ns UNUSED, Error *err)
+{
+    return fake.has_namespace ? OK : FAIL(err, E_NOT_FOUND, "no namespace");
+}
+
 Status remote_namespace_create(RemoteCatalog *c UNUSED, Str ns UNUSED, Error *err UNUSED)
 {
     fake.has_namespace = 1;
