@@ -11,6 +11,12 @@ static void query_columns(Rows *rows, const Query *q)
         vec_push(rows->run.a, &rows->columns, ((RowColumn){ q->columns.p[i].name, q->columns.p[i].type }));
 }
 
+/* Then there is nothing to stream. */
+static bool gives_one_row(const Query *q)
+{
+    return q->body == BODY_SELECT && q->select->aggregated && q->select->grouping == GROUP_NONE && !q->select->group_by.n;
+}
+
 Status do_query(Run *r, Rows *rows, Error *err)
 {
     Printer p = run_printer(r);
@@ -28,7 +34,7 @@ Status do_query(Run *r, Rows *rows, Error *err)
     TRY(sql_print_query(r->a, &p, asked, &sql, err));
     query_columns(rows, r->st->query);
     TRY(run_need_pg_catalog(r, sql, err));
-    Status s = duck_query(r->c, sql, &rows->result, err);
+    Status s = gives_one_row(asked) ? duck_query_held(r->c, sql, &rows->result, err) : duck_query(r->c, sql, &rows->result, err);
     run_live_end(r);
     TRY(s);
     if (duck_ncols(rows->result) != rows->columns.n)
