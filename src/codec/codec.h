@@ -42,6 +42,15 @@ bool json_scalar_at(Arena *a, Str text, Str path, Str *ret);
 bool json_sorted(Arena *a, Str text, Str *ret);
 bool json_without_nulls(Arena *a, Str text, Str *ret);                    /* the same, and members that are null are left out, at every depth */
 
+/* time_unit.c: units of time by their names, singular, plural or short, whatever their case.  NULL: it is none. */
+typedef enum {
+    UNIT_YEAR, UNIT_MONTH, UNIT_DAY, UNIT_HOUR, UNIT_MINUTE, UNIT_SECOND, UNIT_MILLISECOND, UNIT_MICROSECOND, UNIT_WEEK, UNIT_QUARTER, UNIT_DECADE, UNIT_CENTURY,
+    UNIT_MILLENNIUM, TIME_UNITS
+} TimeUnitKind;
+typedef struct TimeUnit { const char *name, *names; int months, days; int64_t micros; } TimeUnit;
+extern const TimeUnit time_units[TIME_UNITS];
+const TimeUnit *time_unit(Str word);
+
 /* interval_text.c: PostgreSQL's texts of intervals. The fields that a literal names behind its text: what is smaller than `to` is cut off, what is larger than `from`
  * (where it is another) too; digits of the seconds, -1: all. NULL: none are named. */
 typedef struct Interval { int32_t months, days; int64_t micros; } Interval;

@@ -13,43 +13,14 @@
 
 enum { DAYS_A_MONTH = 30, MONTHS_A_YEAR = 12 };
 
-typedef struct Unit { const char *names; int months, days; int64_t micros; unsigned said; } Unit;
 enum { SAID_YEAR = 1, SAID_MONTH = 2, SAID_DAY = 4, SAID_HOUR = 8, SAID_MINUTE = 16, SAID_SECOND = 32, SAID_CLOCK = SAID_HOUR | SAID_MINUTE | SAID_SECOND };
 
-static const Unit UNITS[] = {
-    { " year years yr yrs y ", 12, 0, 0, SAID_YEAR },
-    { " month months mon mons ", 1, 0, 0, SAID_MONTH },
-    { " day days d ", 0, 1, 0, SAID_DAY },
-    { " hour hours hr hrs h ", 0, 0, HOUR, SAID_HOUR },
-    { " minute minutes min mins m ", 0, 0, MINUTE, SAID_MINUTE },
-    { " second seconds sec secs s ", 0, 0, SECOND, SAID_SECOND },
-    { " millisecond milliseconds ms msec msecs msecond mseconds ", 0, 0, 1000, 64 },
-    { " microsecond microseconds us usec usecs usecond useconds ", 0, 0, 1, 128 },
-    { " week weeks w ", 0, 7, 0, 256 },
-    { " quarter quarters ", 3, 0, 0, 512 },
-    { " decade decades dec decs ", 120, 0, 0, 1024 },
-    { " century centuries cent c ", 1200, 0, 0, 2048 },
-    { " millennium millennia millenniums mil mils ", 12000, 0, 0, 4096 },
-};
+/* The bit of a unit, in the order of TimeUnitKind. */
+static unsigned said_bit(const TimeUnit *u) { return 1u << (u - time_units); }
 
 typedef struct Number { int64_t whole, fraction; bool negative; } Number;
 typedef struct Sum { __int128 months, days, micros; unsigned said; } Sum;
 typedef struct Words { VEC(Str) v; } Words;
-
-static const Unit *unit_of(Str word)
-{
-    char key[24] = " ";
-
-    if (!word.n || word.n > sizeof key - 3)
-        return NULL;
-    for (size_t i = 0; i < word.n; i++)
-        key[i + 1] = word.p[i] >= 'A' && word.p[i] <= 'Z' ? (char)(word.p[i] + 32) : word.p[i];
-    key[word.n + 1] = ' ';
-    for (size_t i = 0; i < COUNT_OF(UNITS); i++)
-        if (strstr(UNITS[i].names, key))
-            return &UNITS[i];
-    return NULL;
-}
 
 IntervalField interval_field(Str word)
 {
@@ -95,7 +66,7 @@ static bool number(Str s, Number *ret)
 static __int128 rounded(__int128 v, int64_t by) { return (v + (v < 0 ? -by : by) / 2) / by; }
 
 /* A part of a month is days of 1/30 and a part of a day time; a part of a year is whole months. */
-static void add_number(Sum *sum, const Number *n, const Unit *u)
+static void add_number(Sum *sum, const Number *n, const TimeUnit *u)
 {
     int sign = n->negative ? -1 : 1;
     __int128 part;
@@ -125,11 +96,11 @@ static bool said(Sum *sum, unsigned what)
     return true;
 }
 
-static bool add(Sum *sum, Str text, const Unit *u)
+static bool add(Sum *sum, Str text, const TimeUnit *u)
 {
     Number n;
 
-    if (!u || !number(text, &n) || !said(sum, u->said))
+    if (!u || !number(text, &n) || !said(sum, said_bit(u)))
         return false;
     add_number(sum, &n, u);
     return true;
@@ -137,13 +108,13 @@ static bool add(Sum *sum, Str text, const Unit *u)
 
 /* ---- forms ---------------------------------------------------------------------------------------------------------------- */
 
-static bool clock_part(Sum *sum, Str text, const Unit *u, int64_t most)
+static bool clock_part(Sum *sum, Str text, const TimeUnit *u, int64_t most)
 {
     Number n = { 0 };
 
     if (text.n && (!number(text, &n) || text.p[0] == '-' || text.p[0] == '+'))
         return false;
-    if (n.whole > most || (n.fraction && u != &UNITS[5]))
+    if (n.whole > most || (n.fraction && u != &time_units[UNIT_SECOND]))
         return false;
     add_number(sum, &n, u);
     return true;
@@ -164,7 +135,7 @@ static bool add_clock(Sum *sum, Str text, bool minutes_first)
     }
     size_t first = n == 2 && (minutes_first || str_chr(part[1], '.') >= 0) ? 1 : 0;
     for (size_t i = 0; i < n; i++)
-        if (!clock_part(&one, part[i], &UNITS[3 + first + i], i ? (first + i == 2 ? 60 : 59) : INT64_MAX))
+        if (!clock_part(&one, part[i], &time_units[UNIT_HOUR + first + i], i ? (first + i == 2 ? 60 : 59) : INT64_MAX))
             return false;
     if (!said(sum, SAID_CLOCK))
         return false;
@@ -201,7 +172,7 @@ static bool add_iso(Sum *sum, Str text)
         while (n < text.n && strchr("+-.0123456789", text.p[n]))
             n++;
         Str letter = str_sub(text, n, n + 1);
-        if (!add(sum, str_sub(text, 0, n), str_ieq(letter, S("m")) && !time ? &UNITS[1] : unit_of(letter)))
+        if (!add(sum, str_sub(text, 0, n), str_ieq(letter, S("m")) && !time ? &time_units[UNIT_MONTH] : time_unit(letter)))
             return false;
         text = str_from(text, n + 1);
     }
@@ -227,15 +198,15 @@ static void split(Arena *a, Str text, Words *ret)
 static bool is_clock(Str w) { return str_chr(w, ':') >= 0; }
 
 /* A number without a unit: days before a clock, else in the literal's fields, else seconds. */
-static const Unit *unit_alone(const Words *w, size_t at, IntervalField from, IntervalField to)
+static const TimeUnit *unit_alone(const Words *w, size_t at, IntervalField from, IntervalField to)
 {
     if (at + 1 < w->v.n && is_clock(w->v.p[at + 1]))
-        return &UNITS[2];
+        return &time_units[UNIT_DAY];
     if (from == INTERVAL_ANY && to == INTERVAL_ANY)
-        return at + 1 == w->v.n ? &UNITS[5] : NULL;
+        return at + 1 == w->v.n ? &time_units[UNIT_SECOND] : NULL;
     if (at + 1 < w->v.n)
-        return from == INTERVAL_ANY || from == to ? NULL : &UNITS[from - INTERVAL_YEAR];
-    return &UNITS[to - INTERVAL_YEAR];
+        return from == INTERVAL_ANY || from == to ? NULL : &time_units[from - INTERVAL_YEAR];
+    return &time_units[to - INTERVAL_YEAR];
 }
 
 /* One word, or a number and its unit: how many were taken, 0: malformed. */
@@ -251,8 +222,8 @@ static size_t add_word(Sum *sum, const Words *w, size_t at, IntervalField from, 
     while (n < word.n && strchr("+-.0123456789", word.p[n]))
         n++;
     if (n < word.n)
-        return add(sum, str_sub(word, 0, n), unit_of(str_from(word, n)));
-    const Unit *u = at + 1 < w->v.n ? unit_of(w->v.p[at + 1]) : NULL;
+        return add(sum, str_sub(word, 0, n), time_unit(str_from(word, n)));
+    const TimeUnit *u = at + 1 < w->v.n ? time_unit(w->v.p[at + 1]) : NULL;
     if (u)
         return add(sum, word, u) ? 2 : 0;
     return add(sum, word, unit_alone(w, at, from, to));

@@ -36,7 +36,7 @@ Str live_columns_sql(Arena *a, const LiveColumns *cols, const char *prefix)
     return sb_str(&b);
 }
 
-Relation *live_find(Live *l, int64_t id)
+size_t live_rel_place(const Live *l, int64_t id)
 {
     size_t lo = 0, hi = l->rels.n;
     while (lo < hi) {
@@ -46,6 +46,12 @@ Relation *live_find(Live *l, int64_t id)
         else
             hi = mid;
     }
+    return lo;
+}
+
+Relation *live_find(Live *l, int64_t id)
+{
+    size_t lo = live_rel_place(l, id);
     return lo < l->rels.n && l->rels.p[lo]->id == id ? l->rels.p[lo] : NULL;
 }
 

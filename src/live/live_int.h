@@ -123,6 +123,7 @@ typedef struct Tick {
 
 /* live.c */
 Relation *live_find(Live *l, int64_t id);             /* lock held, or as the leader */
+size_t live_rel_place(const Live *l, int64_t id);               /* where it stands in rels, or would */
 NODISCARD Status live_exec(Live *l, Str sql, Error *err);
 NODISCARD Status live_together(Live *l, Str statements, Error *err);      /* in one transaction: all or none */
 void live_lead(Live *l);                              /* waits for the lead */

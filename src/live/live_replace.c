@@ -9,24 +9,10 @@
 
 typedef struct Placed { bool *done; size_t left; } Placed;      /* by place in rels */
 
-static size_t place_of(const Live *l, int64_t id)
-{
-    size_t lo = 0, hi = l->rels.n;
-
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        if (l->rels.p[mid]->id < id)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 static bool is_ready(const Live *l, const Relation *r, const Placed *p)
 {
     for (size_t i = 0; i < r->sources.n; i++) {
-        size_t at = place_of(l, r->sources.p[i]);
+        size_t at = live_rel_place(l, r->sources.p[i]);
         if (at < l->rels.n && l->rels.p[at]->id == r->sources.p[i] && !p->done[at])
             return false;
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* states.c - the relations that a plan names (ivm.h): changes of sources, their old and new states, the view's stored rows.
  *
- * A change is small and read several times: it becomes a temporary table.  A state is text, put in front of each statement
- * that names it as a common table expression: the engine binds it once for each use, and only the columns that the view reads.
+ * A change is small and read several times: it becomes a temporary table.  A state is text, put where a statement names it: the engine
+ * binds it once for each use, and only the columns that the view reads.  (Views would be bound when they are made too; common table
+ * expressions below a correlated subquery are more than the engine can plan.)
  *
  * Invariant: a state costs a look at the table's manifests only when a statement names it. */
 #include "refresh/refresh_int.h"
@@ -100,61 +101,61 @@ static Status view_state(Job *j, Str *sql, Error *err)
     return OK;
 }
 
-static bool part_of_name(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-/* Does the text hold this word? A word in a user's literal counts too, which costs time alone. */
-static bool names(Str sql, Str word)
+/* The text of the relation that a word names; empty: it names none. */
+static Status state_of(Job *j, Str word, Str *ret, Error *err)
 {
-    for (size_t at = 0; at + word.n <= sql.n; at++) {
-        ptrdiff_t found = str_find(str_n(sql.p + at, sql.n - at), word);
-        if (found < 0)
-            return false;
-        at += (size_t)found;
-        if (!(at && part_of_name(sql.p[at - 1])) && !(at + word.n < sql.n && part_of_name(sql.p[at + word.n])))
-            return true;
-    }
-    return false;
-}
-
-static void put_state(StrBuf *with, Str name, Str sql)
-{
-    sb_fmt(with, "%s" STR_FMT " AS NOT MATERIALIZED (" STR_FMT ")", with->n ? ", " : "", STR_ARG(name), STR_ARG(sql));
-}
-
-static Status put_states(Job *j, Str sql, StrBuf *with, Error *err)
-{
-    if (!j->states)
-        j->states = arena_array(j->a, SourceState, j->bound.sources.n + 1);
-    for (size_t i = 0; i < j->bound.sources.n; i++) {
-        Str is = str_fmt(j->a, "s%zu_new", i), was = str_fmt(j->a, "s%zu_old", i);
-        if (names(sql, is)) {
-            TRY(source_state(j, i, j->bound.sources.p[i]->snapshot, &j->states[i].is, err));
-            put_state(with, is, j->states[i].is);
-        }
-        if (names(sql, was)) {
-            TRY(source_state(j, i, pinned_snapshot(j, i), &j->states[i].was, err));
-            put_state(with, was, j->states[i].was);
-        }
-    }
-    if (!names(sql, S("v")))
+    *ret = (Str){0};
+    if (str_eq(word, S("v"))) {
+        TRY(view_state(j, &j->stored, err));
+        *ret = str_fmt(j->a, "(" STR_FMT ") v", STR_ARG(j->stored));
         return OK;
-    TRY(view_state(j, &j->stored, err));
-    put_state(with, S("v"), j->stored);
+    }
+    for (size_t i = 0; i < j->bound.sources.n && word.n && word.p[0] == 's'; i++) {
+        bool is = str_eq(word, str_fmt(j->a, "s%zu_new", i)), was = !is && str_eq(word, str_fmt(j->a, "s%zu_old", i));
+        Str *sql = is ? &j->states[i].is : &j->states[i].was;
+        if (!is && !was)
+            continue;
+        TRY(source_state(j, i, is ? j->bound.sources.p[i]->snapshot : pinned_snapshot(j, i), sql, err));
+        *ret = str_fmt(j->a, "(" STR_FMT ")", STR_ARG(*sql));
+    }
     return OK;
 }
 
-/* "WITH …" of the plan's own goes behind ours. */
+static bool in_word(char c) { return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/* A quoted text or name, a word, or one byte of anything else. */
+static Str token(Str sql)
+{
+    size_t n = 1;
+
+    if (sql.p[0] == '\'' || sql.p[0] == '"') {
+        while (n < sql.n && sql.p[n] != sql.p[0])
+            n++;
+        return str_n(sql.p, n < sql.n ? n + 1 : n);
+    }
+    while (in_word(sql.p[0]) && n < sql.n && in_word(sql.p[n]))
+        n++;
+    return str_n(sql.p, n);
+}
+
+/* A name before a point says of which relation a column is. */
 Status job_with_states(Job *j, Str sql, Str *ret, Error *err)
 {
-    StrBuf with = sb_new(j->a);
-    bool own = str_starts(sql, S("WITH ")), recursive = str_starts(sql, S("WITH RECURSIVE "));
-    size_t skip = recursive ? S("WITH RECURSIVE ").n : own ? S("WITH ").n : 0;
+    StrBuf b = sb_new(j->a);
+    Str state;
 
-    TRY(put_states(j, sql, &with, err));
-    if (!with.n)
-        *ret = sql;
-    else
-        *ret = str_fmt(j->a, "WITH %s" STR_FMT "%s" STR_FMT, recursive ? "RECURSIVE " : "", STR_ARG(sb_str(&with)), own ? ", " : " ", STR_ARG(str_n(sql.p + skip, sql.n - skip)));
+    if (!j->states)
+        j->states = arena_array(j->a, SourceState, j->bound.sources.n + 1);
+    for (size_t at = 0; at < sql.n; ) {
+        Str t = token(str_from(sql, at));
+        bool bare = !(at && sql.p[at - 1] == '.') && !(at + t.n < sql.n && sql.p[at + t.n] == '.');
+        state = (Str){0};
+        if (bare && (t.p[0] == 's' || t.p[0] == 'v'))
+            TRY(state_of(j, t, &state, err));
+        sb_add(&b, state.n ? state : t);
+        at += t.n;
+    }
+    *ret = sb_str(&b);
     return OK;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* func_time.c - dates and timestamps: units, patterns, the statement's fixed time. */
+#include "codec/codec.h"
 #include "sql/func_int.h"
 
 static Status now(FuncArgs *c)
@@ -29,23 +30,8 @@ static Status mz_now(FuncArgs *c)
 /* PostgreSQL's names of units; Spark has some of its own beside them. */
 static Str unit_name(Str f)
 {
-    static const char *const names[] = {
-        " microsecond microseconds us usec usecs usecond useconds ", " millisecond milliseconds ms msec msecs msecond mseconds ", " second seconds sec secs s ",
-        " minute minutes min mins m ", " hour hours hr hrs h ", " day days d ", " week weeks w ", " month months mon mons ", " quarter quarters qtr ", " year years yr yrs y ",
-        " decade decades dec decs ", " century centuries cent c ", " millennium millennia millenniums mil mils ",
-    };
-    static const char *const units[] = { "microsecond", "millisecond", "second", "minute", "hour", "day", "week", "month", "quarter", "year", "decade", "century", "millennium" };
-    char key[24] = " ";
-
-    if (!f.n || f.n > sizeof key - 3)
-        return f;
-    for (size_t i = 0; i < f.n; i++)
-        key[i + 1] = f.p[i] >= 'A' && f.p[i] <= 'Z' ? (char)(f.p[i] + 32) : f.p[i];
-    key[f.n + 1] = ' ';
-    for (size_t i = 0; i < COUNT_OF(names); i++)
-        if (strstr(names[i], key))
-            return str_c(units[i]);
-    return f;
+    const TimeUnit *u = time_unit(f);
+    return u ? str_c(u->name) : f;
 }
 
 /* What a time of day, and a date where EXTRACT is written, do not have. */

@@ -11,39 +11,20 @@
 #define HOUR (3600 * SECOND)
 #define DAY_MICROS (24 * HOUR)
 
-typedef struct Unit { const char *names; int months, days; int64_t micros; } Unit;
-
-static const Unit UNITS[] = {
-    { " microsecond microseconds us usec usecs ", 0, 0, 1 },
-    { " millisecond milliseconds ms msec msecs ", 0, 0, 1000 },
-    { " second seconds sec secs s ", 0, 0, SECOND },
-    { " minute minutes min mins m ", 0, 0, 60 * SECOND },
-    { " hour hours hr hrs h ", 0, 0, HOUR },
-    { " day days d ", 0, 1, 0 },
-    { " week weeks w ", 0, 7, 0 },
-    { " month months mon mons ", 1, 0, 0 },
-    { " quarter quarters ", 3, 0, 0 },
-    { " year years yr yrs y ", 12, 0, 0 },
-    { " decade decades ", 120, 0, 0 },
-    { " century centuries ", 1200, 0, 0 },
-    { " millennium millennia ", 12000, 0, 0 },
-};
-
 typedef struct Sum { __int128 months, days, micros; bool bad; } Sum;
 
-static const Unit *unit_of(Str word);
-static bool add_text(Sum *sum, Str text, const Unit *from, const Unit *to);
-static void add(Sum *sum, Str number, const Unit *u);
+static bool add_text(Sum *sum, Str text, const TimeUnit *from, const TimeUnit *to);
+static void add(Sum *sum, Str number, const TimeUnit *u);
 static Expr *finish(Parser *p, const Sum *sum, Str text, int at);
 
-static const Unit *unit_here(Parser *p, size_t ahead)
+static const TimeUnit *unit_here(Parser *p, size_t ahead)
 {
     const Token *t = p_peek(p, ahead);
-    return t->kind == TK_WORD ? unit_of(t->text) : NULL;
+    return t->kind == TK_WORD ? time_unit(t->text) : NULL;
 }
 
 /* [unit [TO unit]] */
-static void qualifier(Parser *p, const Unit **from, const Unit **to)
+static void qualifier(Parser *p, const TimeUnit **from, const TimeUnit **to)
 {
     if (!(*from = unit_here(p, 0)))
         return;
@@ -131,7 +112,7 @@ static void pairs(Parser *p, Sum *sum)
         if ((t->kind != TK_NUMBER && t->kind != TK_STRING) || !unit_here(p, sign + 1))
             return;
         Sum one = {0};
-        const Unit *from = NULL, *to = NULL;
+        const TimeUnit *from = NULL, *to = NULL;
         bool negative = p_is_op(p, '-');
         Str text = t->text;
         p->at += sign + 1;
@@ -152,7 +133,7 @@ Expr *p_interval(Parser *p)
     size_t sign = p_is_op_at(p, 1, '-') || p_is_op_at(p, 1, '+');
     size_t precision = p_postgres(p) && p_is_op_at(p, 1, '(') && p_is_op_at(p, 3, ')') ? 3 : 0;
     const Token *t = p_peek(p, 1 + precision + (p_spark(p) ? sign : 0));
-    const Unit *from = NULL, *to = NULL;
+    const TimeUnit *from = NULL, *to = NULL;
 
     if (p_spark(p) && (t->kind == TK_NUMBER || t->kind == TK_STRING) && unit_here(p, 2 + sign)) {
         p->at++;
@@ -202,21 +183,6 @@ static Expr *finish(Parser *p, const Sum *sum, Str text, int at)
 
 /* ---- the text ------------------------------------------------------------------------------------------------ */
 
-static const Unit *unit_of(Str word)
-{
-    char key[24] = " ";
-
-    if (!word.n || word.n > sizeof key - 3)
-        return NULL;
-    for (size_t i = 0; i < word.n; i++)
-        key[i + 1] = word.p[i] >= 'A' && word.p[i] <= 'Z' ? (char)(word.p[i] + 32) : word.p[i];
-    key[word.n + 1] = ' ';
-    for (size_t i = 0; i < COUNT_OF(UNITS); i++)
-        if (strstr(UNITS[i].names, key))
-            return &UNITS[i];
-    return NULL;
-}
-
 /* "-12.5" to millionths. */
 static bool millionths(Str s, __int128 *ret)
 {
@@ -244,7 +210,7 @@ static bool millionths(Str s, __int128 *ret)
 }
 
 /* A part of a month is days of 1/30, a part of a day is time, as PostgreSQL has it. */
-static void add(Sum *sum, Str number, const Unit *u)
+static void add(Sum *sum, Str number, const TimeUnit *u)
 {
     __int128 v;
 
@@ -274,7 +240,7 @@ static void add_clock(Sum *sum, Str text, bool minutes_first)
 
     for (int i = minutes_first; i < 3; i++) {
         bool more = str_cut(rest, ':', &part, &rest);
-        add(&one, part, &UNITS[4 - i]);
+        add(&one, part, &time_units[UNIT_HOUR + i]);
         if (!more)
             break;
         one.bad = one.bad || i == 2;
@@ -291,8 +257,8 @@ static void add_years_months(Sum *sum, Str text)
     Sum one = {0};
 
     str_cut(negative || text.p[0] == '+' ? str_from(text, 1) : text, '-', &years, &months);
-    add(&one, years, unit_of(S("year")));
-    add(&one, months, unit_of(S("month")));
+    add(&one, years, time_unit(S("year")));
+    add(&one, months, time_unit(S("month")));
     sum->bad = sum->bad || one.bad;
     sum->months += negative ? -one.months : one.months;
 }
@@ -313,7 +279,7 @@ static void add_iso(Sum *sum, Str text)
             n++;
         Str number = str_sub(text, 0, n), letter = str_sub(text, n, n + 1);
         bool month = str_ieq(letter, S("m")) && !time;
-        add(sum, number, month ? unit_of(S("month")) : unit_of(letter));
+        add(sum, number, month ? time_unit(S("month")) : time_unit(letter));
         text = str_from(text, n + 1);
         if (sum->bad)
             return;
@@ -333,17 +299,17 @@ static Str next_word(Str *text)
 }
 
 /* A number alone: in the qualifier's unit; the second one of `DAY TO HOUR` is hours; else seconds. */
-static const Unit *unit_alone(const Unit *from, const Unit *to, int nth)
+static const TimeUnit *unit_alone(const TimeUnit *from, const TimeUnit *to, int nth)
 {
     if (from && to)
         return nth == 0 ? from : to;
-    return from ? from : unit_of(S("second"));
+    return from ? from : time_unit(S("second"));
 }
 
-static bool add_text(Sum *sum, Str text, const Unit *from, const Unit *to)
+static bool add_text(Sum *sum, Str text, const TimeUnit *from, const TimeUnit *to)
 {
     int alone = 0, words = 0;
-    bool minutes_first = from == &UNITS[3] && to == &UNITS[2], ago = false;
+    bool minutes_first = from == &time_units[UNIT_MINUTE] && to == &time_units[UNIT_SECOND], ago = false;
 
     text = str_trim(text);
     if (str_starts(text, S("interval ")))                     /* Spark allows INTERVAL 'interval 1 day' */
@@ -366,10 +332,10 @@ static bool add_text(Sum *sum, Str text, const Unit *from, const Unit *to)
         } else if (str_rchr(w, '-') > 0) {
             add_years_months(sum, w);
         } else if (unit.n) {
-            add(sum, number, unit_of(unit));
+            add(sum, number, time_unit(unit));
         } else {
             Str rest = text, following = next_word(&rest);
-            const Unit *u = unit_of(following);
+            const TimeUnit *u = time_unit(following);
             if (u)
                 text = rest;
             add(sum, number, u ? u : unit_alone(from, to, alone++));
