@@ -192,7 +192,7 @@ def test_webhook_answers(server, db):
 
 def test_webhook_check(server, db):
     db.execute("CREATE SECRET hook AS 'it''s \\\\ secret'")
-    db.execute("CREATE SOURCE signed FROM WEBHOOK BODY FORMAT JSON CHECK (WITH (HEADERS, BODY AS request_body, SECRET hook AS key BYTES) "
+    db.execute("CREATE SOURCE signed FROM WEBHOOK BODY FORMAT JSON CHECK (WITH (HEADERS, BODY AS request_body BYTES, SECRET hook AS key BYTES) "
                "constant_time_eq(decode(headers->'x-signature', 'hex'), hmac(request_body, key, 'sha256')))")
     sign = lambda body, key=b"it's \\ secret": {"x-signature": hmac.new(key, body, hashlib.sha256).hexdigest()}
     body = b'{"q": "\'; DROP TABLE plain; --"}'
