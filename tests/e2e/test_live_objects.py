@@ -752,7 +752,7 @@ def test_history_of_a_source(server, db):
     db.execute("CREATE SOURCE hsrc FROM LOAD GENERATOR COUNTER (TICK INTERVAL '100ms')")
     db.execute("ALTER SOURCE hsrc SET (RETAIN HISTORY FOR '1h')")
     assert "RETAIN HISTORY = FOR '1h'" in rows(db, "SHOW CREATE SOURCE hsrc")[0][1]
-    time.sleep(0.4)
+    time.sleep(1.2)
     then = int(time.time() * 1000)
     before = rows(db, f"SELECT count(*) FROM hsrc AS OF {then}")
     time.sleep(0.6)
