@@ -118,13 +118,12 @@ static void run(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector o
             scalar_null(out, i);
             continue;
         }
-        duckdb_string_t *s = (duckdb_string_t *)args.data[0] + i;
-        Decoding d = { .a = a, .text = str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s)), .out = sb_new(a) };
+        Decoding d = { .a = a, .text = scalar_text(&args, 0, i), .out = sb_new(a) };
         if (!decode(&d)) {
             duckdb_scalar_function_set_error(info, str_fmt(a, STR_FMT, STR_ARG(d.error)).p);
             return;
         }
-        duckdb_vector_assign_string_element_len(out, i, d.out.n ? sb_str(&d.out).p : "", d.out.n);
+        scalar_set_text(out, i, d.out.n ? sb_str(&d.out) : (Str){0});
     }
 }
 
@@ -158,7 +157,5 @@ Status duck_bytea_register(duckdb_connection con, Error *err)
         { .name = "firn_bytea_escape", .nargs = 1, .args = { DUCKDB_TYPE_BLOB }, .result = DUCKDB_TYPE_VARCHAR, .run = run_escape },
     };
 
-    for (size_t i = 0; i < COUNT_OF(functions); i++)
-        TRY(scalar_register(con, &functions[i], 1, err));
-    return OK;
+    return scalar_register_each(con, functions, COUNT_OF(functions), err);
 }

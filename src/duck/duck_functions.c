@@ -140,8 +140,7 @@ static size_t code_points(Str s, size_t n)
 
 static void truncate_string(duckdb_vector out, const ScalarArgs *a, size_t row, size_t width, int is_blob)
 {
-    duckdb_string_t *s = (duckdb_string_t *)a->data[1] + row;
-    Str v = str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s));
+    Str v = scalar_text(a, 1, row);
 
     duckdb_vector_assign_string_element_len(out, row, v.p, is_blob ? min_size(v.n, width) : code_points(v, width));
 }

@@ -9,12 +9,6 @@
 
 #include "codec/codec.h"
 
-static Str cell(const ScalarArgs *a, int col, size_t row)
-{
-    duckdb_string_t *s = (duckdb_string_t *)a->data[col] + row;
-    return str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s));
-}
-
 static void hmac_cells(duckdb_data_chunk in, duckdb_vector out, HashKind kind)
 {
     CLEANUP(arena_destroyp) Arena *arena = arena_create();
@@ -25,7 +19,7 @@ static void hmac_cells(duckdb_data_chunk in, duckdb_vector out, HashKind kind)
             scalar_null(out, i);
             continue;
         }
-        Str h = hmac_bytes(arena, kind, cell(&a, 1, i), cell(&a, 0, i));
+        Str h = hmac_bytes(arena, kind, scalar_text(&a, 1, i), scalar_text(&a, 0, i));
         duckdb_vector_assign_string_element_len(out, i, h.p, h.n);
     }
 }
@@ -40,7 +34,7 @@ static void digest_cells(duckdb_data_chunk in, duckdb_vector out, HashKind kind)
             scalar_null(out, i);
             continue;
         }
-        Str h = hash_bytes(arena, kind, cell(&a, 0, i));
+        Str h = hash_bytes(arena, kind, scalar_text(&a, 0, i));
         duckdb_vector_assign_string_element_len(out, i, h.p, h.n);
     }
 }
@@ -54,7 +48,7 @@ static void equal_cells(duckdb_function_info info UNUSED, duckdb_data_chunk in, 
         if (!scalar_has(&a, 0, i) || !scalar_has(&a, 1, i))
             scalar_null(out, i);
         else
-            to[i] = str_eq_const_time(cell(&a, 0, i), cell(&a, 1, i));
+            to[i] = str_eq_const_time(scalar_text(&a, 0, i), scalar_text(&a, 1, i));
 }
 
 #define HASHED(name, kind) \

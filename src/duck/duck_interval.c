@@ -144,8 +144,7 @@ static void run_in(duckdb_function_info info, duckdb_data_chunk in, duckdb_vecto
             scalar_null(out, i);
             continue;
         }
-        duckdb_string_t *s = (duckdb_string_t *)a.data[0] + i;
-        Str text = str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s));
+        Str text = scalar_text(&a, 0, i);
         Interval v = { 0 };
         IntervalParse how = interval_parse(arena, text, NULL, &v);
         if (how != INTERVAL_PARSED) {
@@ -168,8 +167,7 @@ static void run_time_text(duckdb_function_info info UNUSED, duckdb_data_chunk in
             scalar_null(out, i);
             continue;
         }
-        duckdb_string_t *s = (duckdb_string_t *)a.data[0] + i;
-        Str text = str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s)), plain;
+        Str text = scalar_text(&a, 0, i), plain;
         if (!instant_text(arena, text, &plain))
             plain = text;
         duckdb_vector_assign_string_element_len(out, i, plain.p, plain.n);
@@ -187,7 +185,5 @@ Status duck_interval_register(duckdb_connection con, Error *err)
         { .name = "firn_interval_in", .nargs = 1, .args = { DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_INTERVAL, .run = run_in },
     };
 
-    for (size_t i = 0; i < COUNT_OF(specs); i++)
-        TRY(scalar_register(con, &specs[i], 1, err));
-    return OK;
+    return scalar_register_each(con, specs, COUNT_OF(specs), err);
 }

@@ -6,12 +6,6 @@
 
 #include "codec/codec.h"
 
-static Str arg(const ScalarArgs *a, int col, size_t row)
-{
-    duckdb_string_t *s = (duckdb_string_t *)a->data[col] + row;
-    return str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s));
-}
-
 static void run_scalar(duckdb_function_info info UNUSED, duckdb_data_chunk in, duckdb_vector out)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
@@ -19,7 +13,7 @@ static void run_scalar(duckdb_function_info info UNUSED, duckdb_data_chunk in, d
 
     for (size_t i = 0; i < args.n; i++) {
         Str s;
-        if (scalar_has(&args, 0, i) && scalar_has(&args, 1, i) && json_scalar_at(a, arg(&args, 0, i), arg(&args, 1, i), &s))
+        if (scalar_has(&args, 0, i) && scalar_has(&args, 1, i) && json_scalar_at(a, scalar_text(&args, 0, i), scalar_text(&args, 1, i), &s))
             duckdb_vector_assign_string_element_len(out, i, s.p, s.n);
         else
             scalar_null(out, i);
@@ -37,7 +31,7 @@ static void rewrite_cells(duckdb_function_info info, duckdb_data_chunk in, duckd
             continue;
         }
         Str s;
-        if (!rewrite(a, arg(&args, 0, i), &s)) {
+        if (!rewrite(a, scalar_text(&args, 0, i), &s)) {
             duckdb_scalar_function_set_error(info, "INVALID_FUNCTION_ARGUMENT: the text is not JSON, or nested too deeply SQLSTATE: 22023");
             return;
         }
@@ -58,7 +52,7 @@ static void run_hash(duckdb_data_chunk in, duckdb_vector out, HashKind kind)
             scalar_null(out, i);
             continue;
         }
-        Str h = hash_bytes(a, kind, arg(&args, 0, i));
+        Str h = hash_bytes(a, kind, scalar_text(&args, 0, i));
         if (kind != HASH_CRC32) {
             duckdb_vector_assign_string_element_len(out, i, h.p, h.n);
             continue;
@@ -75,17 +69,12 @@ static void run_crc32(duckdb_function_info info UNUSED, duckdb_data_chunk in, du
 
 Status duck_json_register(duckdb_connection con, Error *err)
 {
-    static const ScalarSpec scalars[] = { { .name = "firn_json_scalar", .nargs = 2, .args = { DUCKDB_TYPE_VARCHAR, DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_VARCHAR, .run = run_scalar } };
-    static const ScalarSpec sha[] = { { .name = "firn_sha512", .nargs = 1, .args = { DUCKDB_TYPE_BLOB }, .result = DUCKDB_TYPE_BLOB, .run = run_sha512 } };
-    static const ScalarSpec crc[] = { { .name = "firn_crc32", .nargs = 1, .args = { DUCKDB_TYPE_BLOB }, .result = DUCKDB_TYPE_BIGINT, .run = run_crc32 } };
-
-    static const ScalarSpec sorts[] = { { .name = "firn_json_sorted", .nargs = 1, .args = { DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_VARCHAR, .run = run_sorted } };
-
-    static const ScalarSpec strips[] = { { .name = "firn_json_without_nulls", .nargs = 1, .args = { DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_VARCHAR, .run = run_without_nulls } };
-
-    TRY(scalar_register(con, strips, COUNT_OF(strips), err));
-    TRY(scalar_register(con, sorts, COUNT_OF(sorts), err));
-    TRY(scalar_register(con, scalars, COUNT_OF(scalars), err));
-    TRY(scalar_register(con, sha, COUNT_OF(sha), err));
-    return scalar_register(con, crc, COUNT_OF(crc), err);
+    static const ScalarSpec specs[] = {
+        { .name = "firn_json_scalar", .nargs = 2, .args = { DUCKDB_TYPE_VARCHAR, DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_VARCHAR, .run = run_scalar },
+        { .name = "firn_json_sorted", .nargs = 1, .args = { DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_VARCHAR, .run = run_sorted },
+        { .name = "firn_json_without_nulls", .nargs = 1, .args = { DUCKDB_TYPE_VARCHAR }, .result = DUCKDB_TYPE_VARCHAR, .run = run_without_nulls },
+        { .name = "firn_sha512", .nargs = 1, .args = { DUCKDB_TYPE_BLOB }, .result = DUCKDB_TYPE_BLOB, .run = run_sha512 },
+        { .name = "firn_crc32", .nargs = 1, .args = { DUCKDB_TYPE_BLOB }, .result = DUCKDB_TYPE_BIGINT, .run = run_crc32 },
+    };
+    return scalar_register_each(con, specs, COUNT_OF(specs), err);
 }

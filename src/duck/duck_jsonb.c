@@ -13,12 +13,6 @@ typedef struct Row { duckdb_function_info info; Arena *a; Str left, right; int64
 /* false: the error is set. */
 typedef bool (*Operator)(Row *r);
 
-static Str cell(const ScalarArgs *a, int col, size_t row)
-{
-    duckdb_string_t *s = (duckdb_string_t *)a->data[col] + row;
-    return str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s));
-}
-
 static bool fail(Row *r, const char *why)
 {
     duckdb_scalar_function_set_error(r->info, why);
@@ -27,7 +21,8 @@ static bool fail(Row *r, const char *why)
 
 static bool malformed(Row *r)
 {
-    return fail(r, str_fmt(r->a, "invalid input syntax for type jsonb: \"" STR_FMT "\" SQLSTATE: 22P02", STR_ARG(str_sub(r->left, 0, 200))).p);
+    Str shown = scalar_shown(r->left);
+    return fail(r, str_fmt(r->a, "invalid input syntax for type jsonb: \"" STR_FMT "\" SQLSTATE: 22P02", STR_ARG(shown)).p);
 }
 
 /* Materialize: from what has no such parts NULL is left; PostgreSQL raises. */
@@ -82,9 +77,9 @@ static void run(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector o
         Row r = { .info = info, .a = a };
         r.null = !scalar_has(&args, 0, i) || (takes != TAKES_NOTHING && !scalar_has(&args, 1, i));
         if (!r.null) {
-            r.left = cell(&args, 0, i);
+            r.left = scalar_text(&args, 0, i);
             if (takes == TAKES_TEXT)
-                r.right = cell(&args, 1, i);
+                r.right = scalar_text(&args, 1, i);
             if (takes == TAKES_NUMBER)
                 r.number = ((int64_t *)args.data[1])[i];
             if (!op(&r))
@@ -130,7 +125,5 @@ Status duck_jsonb_register(duckdb_connection con, Error *err)
         { .name = "firn_jsonb_path_text", .nargs = 2, .args = { TEXT, TEXT }, .result = TEXT, .run = run_op_path_text },
     };
 
-    for (size_t i = 0; i < COUNT_OF(functions); i++)
-        TRY(scalar_register(con, &functions[i], 1, err));
-    return OK;
+    return scalar_register_each(con, functions, COUNT_OF(functions), err);
 }

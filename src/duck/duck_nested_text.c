@@ -13,23 +13,10 @@
 
 #include <stdlib.h>
 
-enum { SHOWN_BYTES = 200 };
-
-static Str cell(const ScalarArgs *a, int col, size_t row)
-{
-    duckdb_string_t *s = (duckdb_string_t *)a->data[col] + row;
-    return str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s));
-}
-
-static void set_text(duckdb_vector out, size_t row, Str s) { duckdb_vector_assign_string_element_len(out, row, s.p ? s.p : "", s.n); }
-
 static void fail_text(Arena *a, duckdb_function_info info, Str what, Str text, const char *detail)
 {
-    size_t n = min_size(text.n, SHOWN_BYTES);
-
-    while (n < text.n && n && ((unsigned char)text.p[n] & 0xC0) == 0x80)
-        n--;
-    duckdb_scalar_function_set_error(info, str_fmt(a, "malformed " STR_FMT " literal: \"" STR_FMT "\"%s SQLSTATE: 22P02", STR_ARG(what), STR_ARG(str_sub(text, 0, n)), detail).p);
+    Str shown = scalar_shown(text), why = str_fmt(a, "malformed " STR_FMT " literal: \"" STR_FMT "\"%s SQLSTATE: 22P02", STR_ARG(what), STR_ARG(shown), detail);
+    duckdb_scalar_function_set_error(info, why.p);
 }
 
 /* What takes one text apart: NULL, or the error is set. */
@@ -46,10 +33,10 @@ static void apart_cells(duckdb_function_info info, duckdb_data_chunk in, duckdb_
             scalar_null(out, i);
             continue;
         }
-        const Json *parts = apart(a, info, cell(&args, 0, i), typed ? cell(&args, 1, i) : (Str){0});
+        const Json *parts = apart(a, info, scalar_text(&args, 0, i), typed ? scalar_text(&args, 1, i) : (Str){0});
         if (!parts)
             return;
-        set_text(out, i, json_text(a, parts));
+        scalar_set_text(out, i, json_text(a, parts));
     }
 }
 
@@ -125,8 +112,8 @@ static void quote_cells(duckdb_data_chunk in, duckdb_vector out, NestedText how)
             scalar_null(out, i);
             continue;
         }
-        nested_quote(&b, how, cell(&args, 0, i));
-        set_text(out, i, sb_str(&b));
+        nested_quote(&b, how, scalar_text(&args, 0, i));
+        scalar_set_text(out, i, sb_str(&b));
     }
 }
 
@@ -145,7 +132,5 @@ Status duck_nested_text_register(duckdb_connection con, Error *err)
         { .name = "firn_map_quote", .nargs = 1, .args = { V }, .result = V, .run = run_map_quote },
     };
 
-    for (size_t i = 0; i < COUNT_OF(specs); i++)
-        TRY(scalar_register(con, &specs[i], 1, err));
-    return OK;
+    return scalar_register_each(con, specs, COUNT_OF(specs), err);
 }

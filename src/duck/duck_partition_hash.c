@@ -10,12 +10,6 @@
 
 #include "codec/codec.h"
 
-static Str cell(const ScalarArgs *a, int col, size_t row)
-{
-    duckdb_string_t *s = (duckdb_string_t *)a->data[col] + row;
-    return str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s));
-}
-
 /* Up to eight bytes, the first one lowest. */
 static uint64_t little_endian(const char *p, size_t n)
 {
@@ -74,7 +68,7 @@ static uint32_t crc32_of(Str s)
         type *to = duckdb_vector_get_data(out); \
         for (size_t i = 0; i < a.n; i++) \
             if (scalar_has(&a, 0, i)) \
-                to[i] = (type)of(cell(&a, 0, i)); \
+                to[i] = (type)of(scalar_text(&a, 0, i)); \
             else \
                 scalar_null(out, i); \
     }
@@ -114,7 +108,7 @@ static void run_uuid(duckdb_function_info info UNUSED, duckdb_data_chunk in, duc
 
     for (size_t i = 0; i < a.n; i++)
         if (scalar_has(&a, 0, i) && scalar_has(&a, 1, i))
-            to[i] = uuid_of_name(arena, space[i], cell(&a, 1, i));
+            to[i] = uuid_of_name(arena, space[i], scalar_text(&a, 1, i));
         else
             scalar_null(out, i);
 }

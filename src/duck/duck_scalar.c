@@ -28,6 +28,25 @@ void scalar_null(duckdb_vector out, size_t row)
     duckdb_validity_set_row_invalid(duckdb_vector_get_validity(out), row);
 }
 
+Str scalar_text(const ScalarArgs *a, int col, size_t row)
+{
+    duckdb_string_t *s = (duckdb_string_t *)a->data[col] + row;
+    return str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s));
+}
+
+void scalar_set_text(duckdb_vector out, size_t row, Str s) { duckdb_vector_assign_string_element_len(out, row, s.p ? s.p : "", s.n); }
+
+enum { SHOWN_BYTES = 200 };
+
+Str scalar_shown(Str text)
+{
+    size_t n = min_size(text.n, SHOWN_BYTES);
+
+    while (n < text.n && n && ((unsigned char)text.p[n] & 0xC0) == 0x80)
+        n--;
+    return str_sub(text, 0, n);
+}
+
 __int128 scalar_hugeint(duckdb_hugeint h) { return (__int128)(((unsigned __int128)(uint64_t)h.upper << 64) | h.lower); }
 
 static duckdb_logical_type type_of(duckdb_type id, int width, int scale)
@@ -65,5 +84,12 @@ Status scalar_register(duckdb_connection con, const ScalarSpec *specs, size_t n,
         TRY(add_overload(set, &specs[i], err));
     if (duckdb_register_scalar_function_set(con, set) != DuckDBSuccess)
         return FAIL(err, E_INTERNAL, "cannot register function '%s'", specs[0].name);
+    return OK;
+}
+
+Status scalar_register_each(duckdb_connection con, const ScalarSpec *specs, size_t n, Error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        TRY(scalar_register(con, &specs[i], 1, err));
     return OK;
 }

@@ -10,6 +10,9 @@ ScalarArgs scalar_args(duckdb_data_chunk in);
 bool scalar_has(const ScalarArgs *a, int col, size_t row);
 void scalar_null(duckdb_vector out, size_t row);
 __int128 scalar_hugeint(duckdb_hugeint h);
+Str scalar_text(const ScalarArgs *a, int col, size_t row);     /* VARCHAR or BLOB; lives as long as the chunk */
+void scalar_set_text(duckdb_vector out, size_t row, Str s);
+Str scalar_shown(Str text);                                    /* as much of it as a message shows, whole characters */
 
 /* One overload. DECIMAL in args is DECIMAL(38, arg_scale), as result DECIMAL(result_width or 38, result_scale). NULLs come to `run`. */
 typedef struct ScalarSpec {
@@ -23,6 +26,8 @@ typedef struct ScalarSpec {
 } ScalarSpec;
 /* Registers n overloads of one name. */
 NODISCARD Status scalar_register(duckdb_connection con, const ScalarSpec *specs, size_t n, Error *err);
+/* Registers n functions of one overload each. */
+NODISCARD Status scalar_register_each(duckdb_connection con, const ScalarSpec *specs, size_t n, Error *err);
 
 NODISCARD Status duck_decimal_register(duckdb_connection con, Error *err);
 NODISCARD Status duck_real_register(duckdb_connection con, Error *err);

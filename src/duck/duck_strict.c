@@ -84,8 +84,7 @@ static void run(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector o
             scalar_null(out, i);
             continue;
         }
-        duckdb_string_t *s = (duckdb_string_t *)a.data[0] + i;
-        Str text = str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s));
+        Str text = scalar_text(&a, 0, i);
         if (parse(text, t, &v)) {
             put(t, to, i, v);
         } else if (extra < 0) {

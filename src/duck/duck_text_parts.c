@@ -9,29 +9,6 @@
 
 #include "codec/codec.h"
 
-enum { SHOWN_BYTES = 200 };
-
-static Str cell(const ScalarArgs *a, int col, size_t row)
-{
-    duckdb_string_t *s = (duckdb_string_t *)a->data[col] + row;
-    return str_n(duckdb_string_t_data(s), duckdb_string_t_length(*s));
-}
-
-static void set_json(Arena *a, duckdb_vector out, size_t row, const Json *v)
-{
-    Str s = json_text(a, v);
-    duckdb_vector_assign_string_element_len(out, row, s.p, s.n);
-}
-
-static void fail_name(Arena *a, duckdb_function_info info, Str text)
-{
-    size_t n = min_size(text.n, SHOWN_BYTES);
-
-    while (n < text.n && n && ((unsigned char)text.p[n] & 0xC0) == 0x80)
-        n--;
-    duckdb_scalar_function_set_error(info, str_fmt(a, "string is not a valid identifier: \"" STR_FMT "\" SQLSTATE: 22023", STR_ARG(str_sub(text, 0, n))).p);
-}
-
 static void run_ident(duckdb_function_info info, duckdb_data_chunk in, duckdb_vector out)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
@@ -44,11 +21,12 @@ static void run_ident(duckdb_function_info info, duckdb_data_chunk in, duckdb_ve
             continue;
         }
         Json *parts;
-        if (!ident_parts(a, cell(&args, 0, i), strict[i] ? IDENT_ALONE : IDENT_THEN_ANYTHING, &parts)) {
-            fail_name(a, info, cell(&args, 0, i));
+        if (!ident_parts(a, scalar_text(&args, 0, i), strict[i] ? IDENT_ALONE : IDENT_THEN_ANYTHING, &parts)) {
+            Str shown = scalar_shown(scalar_text(&args, 0, i));
+            duckdb_scalar_function_set_error(info, str_fmt(a, "string is not a valid identifier: \"" STR_FMT "\" SQLSTATE: 22023", STR_ARG(shown)).p);
             return;
         }
-        set_json(a, out, i, parts);
+        scalar_set_text(out, i, json_text(a, parts));
     }
 }
 
@@ -60,7 +38,7 @@ static void run_csv(duckdb_function_info info UNUSED, duckdb_data_chunk in, duck
     for (size_t i = 0; i < args.n; i++) {
         CLEANUP(arena_destroyp) Arena *a = arena_create();      /* one text may be large */
         if (scalar_has(&args, 0, i) && scalar_has(&args, 1, i) && n[i] > 0)
-            set_json(a, out, i, csv_records(a, cell(&args, 0, i), (size_t)n[i]));
+            scalar_set_text(out, i, json_text(a, csv_records(a, scalar_text(&args, 0, i), (size_t)n[i])));
         else
             scalar_null(out, i);
     }
