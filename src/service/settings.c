@@ -64,22 +64,36 @@ bool setting_on(const Session *ss, Str key)
     return str_ieq(v, S("true")) || str_ieq(v, S("on")) || str_eq(v, S("1"));
 }
 
-/* "250ms", "30s", "5min", "250" (milliseconds) to milliseconds. */
-static bool parse_ms(Str v, int64_t *ms)
+/* A whole number with a unit behind it, or alone. */
+typedef struct Unit { const char *name; int64_t factor; } Unit;
+
+static bool parse_with_unit(Str v, const Unit *units, size_t nunits, int64_t *ret)
 {
-    static const struct { const char *unit; int64_t ms; } units[] = { { "ms", 1 }, { "s", 1000 }, { "min", 60000 }, { "h", 3600000 }, { "d", 86400000 } };
     size_t n = 0;
+
     while (n < v.n && v.p[n] >= '0' && v.p[n] <= '9')
         n++;
     Str unit = str_trim(str_from(v, n));
-    if (!n || n > 15 || !str_to_i64(str_sub(v, 0, n), ms))
+    if (!n || n > 15 || !str_to_i64(str_sub(v, 0, n), ret))
         return false;
-    if (!unit.n)
-        return true;
-    for (size_t i = 0; i < COUNT_OF(units); i++)
-        if (str_ieq(unit, str_c(units[i].unit)))
-            return !__builtin_mul_overflow(*ms, units[i].ms, ms);
-    return false;
+    for (size_t i = 0; i < nunits; i++)
+        if (str_ieq(unit, str_c(units[i].name)))
+            return !__builtin_mul_overflow(*ret, units[i].factor, ret);
+    return !unit.n;
+}
+
+/* "250ms", "30s", "5min", "250" (milliseconds) to milliseconds. */
+static bool parse_ms(Str v, int64_t *ms)
+{
+    static const Unit units[] = { { "ms", 1 }, { "s", 1000 }, { "min", 60000 }, { "h", 3600000 }, { "d", 86400000 } };
+    return parse_with_unit(v, units, COUNT_OF(units), ms);
+}
+
+/* "1GB", "500 MB", "1073741824": bytes. */
+bool setting_bytes(Str v, int64_t *ret)
+{
+    static const Unit units[] = { { "B", 1 }, { "kB", 1024 }, { "MB", 1024 * 1024 }, { "GB", 1024 * 1024 * 1024 }, { "TB", 1024LL * 1024 * 1024 * 1024 } };
+    return parse_with_unit(v, units, COUNT_OF(units), ret);
 }
 
 static Status check_value(Str key, Str *value, Arena *a, Error *err)
@@ -120,23 +134,6 @@ static Status refuse_fixed(const Parameter *p, Error *err)
     RAISE(err, E_DENIED, "parameter \"%s\" cannot be changed", p->name);
     memcpy(err->sqlstate, "55P02", 6);
     return E_DENIED;
-}
-
-/* "1GB", "500 MB", "1073741824": bytes. */
-bool setting_bytes(Str v, int64_t *ret)
-{
-    static const struct { const char *unit; int64_t bytes; } units[] = { { "B", 1 }, { "kB", 1024 }, { "MB", 1024 * 1024 }, { "GB", 1024 * 1024 * 1024 }, { "TB", 1024LL * 1024 * 1024 * 1024 } };
-    size_t n = 0;
-
-    while (n < v.n && v.p[n] >= '0' && v.p[n] <= '9')
-        n++;
-    Str unit = str_trim(str_from(v, n));
-    if (!n || n > 15 || !str_to_i64(str_sub(v, 0, n), ret))
-        return false;
-    for (size_t i = 0; i < COUNT_OF(units); i++)
-        if (str_ieq(unit, str_c(units[i].unit)))
-            return !__builtin_mul_overflow(*ret, units[i].bytes, ret);
-    return !unit.n;
 }
 
 static Status check_limit(const Parameter *p, Str value, Error *err)
