@@ -297,6 +297,7 @@ Str hidden_keys(Arena *a, const IvmView *v);
 void put_stored_keys(StrBuf *b, const IvmView *v, const char *alias);            /* v.key = alias.k<i> … */
 /* ", v.column AS o<i>" for each visible one, and ", alias.o<i>", where delete_sql has them. */
 void put_stored_visible(StrBuf *b, const IvmView *v);
+void put_stored_rows(StrBuf *b, const IvmView *v);                               /* the select list of delete_sql over v itself */
 void put_gone_visible(StrBuf *b, const IvmView *v, const char *alias);
 NODISCARD Status merge_compile(Compiler *c, Error *err);
 NODISCARD Status merge_full_sql(Emit *e, Str *ret, Error *err);

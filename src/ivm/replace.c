@@ -61,6 +61,12 @@ void put_stored_visible(StrBuf *b, const IvmView *v)
     }
 }
 
+void put_stored_rows(StrBuf *b, const IvmView *v)
+{
+    sb_addc(b, "SELECT v.\"__file\", v.\"__pos\"");
+    put_stored_visible(b, v);
+}
+
 void put_gone_visible(StrBuf *b, const IvmView *v, const char *alias)
 {
     for (size_t i = 0; v->target == IVM_STORED && i < v->visible.n; i++)
@@ -110,8 +116,7 @@ static Status replace_groups(Emit *e, Error *err)
     Str keys = S("ivm_k"), rows = {0};
     TRY(affected_keys(e, agg, keys, err));
     Restrict only = restrict_to_keys(e->a, agg, keys);
-    sb_addc(&b, "SELECT v.\"__file\", v.\"__pos\"");
-    put_stored_visible(&b, e->v);
+    put_stored_rows(&b, e->v);
     sb_addc(&b, " FROM ");
     put_groups_near(&b, e->v, S("FROM ivm_k"));
     sb_addc(&b, " WHERE EXISTS (SELECT 1 FROM ivm_k k WHERE ");
@@ -166,8 +171,7 @@ static Status replace_rows(Emit *e, Error *err)
     Str rows = {0};
     StrBuf del = sb_new(e->a), ins = sb_new(e->a);
     TRY(row_keys_step(e, &only, err));
-    sb_addc(&del, "SELECT v.\"__file\", v.\"__pos\"");
-    put_stored_visible(&del, e->v);
+    put_stored_rows(&del, e->v);
     sb_addc(&del, " FROM v WHERE EXISTS (SELECT 1 FROM ivm_k k WHERE ");
     put_row_keys(&del, e->v);
     sb_addc(&del, ")");

@@ -177,8 +177,7 @@ Status topk_plan(Emit *e, Error *err)
     TRY(differs_step(e, err));
     TRY(root_select_sql(e, S("ivm_n"), hidden_columns(e->a, e->v), &insert, err));
     StrBuf gone = sb_new(e->a);
-    sb_addc(&gone, "SELECT v.\"__file\", v.\"__pos\"");
-    put_stored_visible(&gone, e->v);
+    put_stored_rows(&gone, e->v);
     sb_addc(&gone, " FROM v WHERE EXISTS (SELECT 1 FROM ivm_new)");
     e->plan->delete_sql = sb_str(&gone);
     e->plan->insert_sql = str_cat(e->a, insert, S(" WHERE EXISTS (SELECT 1 FROM ivm_new)"));

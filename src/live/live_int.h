@@ -15,7 +15,7 @@ enum {
     WATCH_CHANGES_MAX = 1000000,      /* changes that wait for one slow reader */
     RELATIONS_MAX = 100000,
     RELATION_READERS_MAX = 1000,      /* views that one table's failure reaches */
-    CLOCK_RESERVE_MS = 1000,         /* how far ahead the clock's end is written */
+    CLOCK_RESERVE_MS = 1000,          /* how far ahead the clock's end is written */
     NOTE_KEY_MAX = 256,
     NOTE_VALUE_MAX = 1024 * 1024,
 };

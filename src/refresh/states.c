@@ -101,22 +101,32 @@ static Status view_state(Job *j, Str *sql, Error *err)
     return OK;
 }
 
+/* s<i>_new or s<i>_old: which source, and where its text is kept; NULL: the word is neither. */
+static Str *named_state(Job *j, Str word, size_t *source, bool *is)
+{
+    int64_t i = 0;
+
+    *is = str_ends(word, S("_new"));
+    if (!str_starts(word, S("s")) || (!*is && !str_ends(word, S("_old"))) || !str_to_i64(str_sub(word, 1, word.n - 4), &i) || i < 0 || (size_t)i >= j->bound.sources.n)
+        return NULL;
+    *source = (size_t)i;
+    return *is ? &j->states[i].is : &j->states[i].was;
+}
+
 /* The text of the relation that a word names; empty: it names none. */
 static Status state_of(Job *j, Str word, Str *ret, Error *err)
 {
+    size_t i;
+    bool is;
+    Str *sql = named_state(j, word, &i, &is);
+
     *ret = (Str){0};
-    if (str_eq(word, S("v"))) {
-        TRY(view_state(j, &j->stored, err));
-        *ret = str_fmt(j->a, "(" STR_FMT ") v", STR_ARG(j->stored));
-        return OK;
-    }
-    for (size_t i = 0; i < j->bound.sources.n && word.n && word.p[0] == 's'; i++) {
-        bool is = str_eq(word, str_fmt(j->a, "s%zu_new", i)), was = !is && str_eq(word, str_fmt(j->a, "s%zu_old", i));
-        Str *sql = is ? &j->states[i].is : &j->states[i].was;
-        if (!is && !was)
-            continue;
+    if (sql) {
         TRY(source_state(j, i, is ? j->bound.sources.p[i]->snapshot : pinned_snapshot(j, i), sql, err));
         *ret = str_fmt(j->a, "(" STR_FMT ")", STR_ARG(*sql));
+    } else if (str_eq(word, S("v"))) {
+        TRY(view_state(j, &j->stored, err));
+        *ret = str_fmt(j->a, "(" STR_FMT ") v", STR_ARG(j->stored));
     }
     return OK;
 }
@@ -150,7 +160,7 @@ Status job_with_states(Job *j, Str sql, Str *ret, Error *err)
         Str t = token(str_from(sql, at));
         bool bare = !(at && sql.p[at - 1] == '.') && !(at + t.n < sql.n && sql.p[at + t.n] == '.');
         state = (Str){0};
-        if (bare && (t.p[0] == 's' || t.p[0] == 'v'))
+        if (bare)
             TRY(state_of(j, t, &state, err));
         sb_add(&b, state.n ? state : t);
         at += t.n;
