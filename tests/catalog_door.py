@@ -17,20 +17,10 @@ import botocore.credentials
 TOKEN = "door-token"
 
 
-class Unsigned(botocore.auth.S3SigV4Auth):
-    """Signs what it does not see the body of."""
+class Stub:
+    """An HTTP server of a thread a request: `serve(handler, body)` answers."""
 
-    def payload(self, request):
-        return "UNSIGNED-PAYLOAD"
-
-
-class Door:
-    def __init__(self, catalog, behind, s3, keys, region="us-east-1", mode="signs", path="", table_token=""):
-        """mode: signs | vends | none; path: of the catalog's URL that callers see too; keys: (id, secret) that sign."""
-        self.catalog, self.behind, self.s3, self.keys, self.region, self.mode, self.path, self.table_token = urllib.parse.urlsplit(catalog), behind, s3, keys, region, mode, path, table_token
-        self.asked, self.signed, self.life_s, self.vend = [], [], 3600, None
-        outer = self
-
+    def __init__(self, serve, path=""):
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
@@ -38,8 +28,8 @@ class Door:
                 pass
 
             def do_GET(self):
-                outer.serve(self, self.rfile.read(int(self.headers.get("content-length") or 0)))
-            do_POST = do_DELETE = do_HEAD = do_GET
+                serve(self, self.rfile.read(int(self.headers.get("content-length") or 0)))
+            do_POST = do_PUT = do_DELETE = do_HEAD = do_GET
 
         class Threads(socketserver.ThreadingMixIn, http.server.HTTPServer):
             daemon_threads = True
@@ -50,6 +40,21 @@ class Door:
     def stop(self):
         self.server.shutdown()
         self.server.server_close()
+
+
+class Unsigned(botocore.auth.S3SigV4Auth):
+    """Signs what it does not see the body of."""
+
+    def payload(self, request):
+        return "UNSIGNED-PAYLOAD"
+
+
+class Door(Stub):
+    def __init__(self, catalog, behind, s3, keys, region="us-east-1", mode="signs", path="", table_token=""):
+        """mode: signs | vends | none; path: of the catalog's URL that callers see too; keys: (id, secret) that sign."""
+        self.catalog, self.behind, self.s3, self.keys, self.region, self.mode, self.path, self.table_token = urllib.parse.urlsplit(catalog), behind, s3, keys, region, mode, path, table_token
+        self.asked, self.signed, self.life_s, self.vend = [], [], 3600, None
+        super().__init__(self.serve, path)
 
     def serve(self, h, body):
         self.asked.append((h.command, h.path, dict(h.headers)))
@@ -102,7 +107,7 @@ class Door:
 
 
 def say(h, status, body, headers=()):
-    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    data = body if isinstance(body, bytes) else (body if isinstance(body, str) else json.dumps(body)).encode()
     h.send_response(status)
     for k, v in headers:
         h.send_header(k, v)

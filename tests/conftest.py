@@ -99,6 +99,13 @@ def server(tmp_path_factory):
     s.stop()
 
 
+@pytest.fixture
+def db(server):
+    """A session in the database of live objects."""
+    with server.connect("materialize") as c:
+        yield c
+
+
 @pytest.fixture()
 def fresh(tmp_path):
     """A server for one test, which may kill or break it."""
@@ -114,6 +121,20 @@ def ns(server):
     name = f"n{time.monotonic_ns()}"
     server.sql(f"CREATE NAMESPACE glue_catalog.{name}")
     return name
+
+
+def until(ask, want=True, seconds=60):
+    """Asks until the answer is `want`; it must be by then."""
+    end = time.monotonic() + seconds
+    while (got := ask()) != want and time.monotonic() < end:
+        time.sleep(0.1)
+    assert got == want
+
+
+def run(server, *texts):
+    """Statements on live objects, one by one."""
+    for t in texts:
+        server.sql(t, "materialize")
 
 
 def fixtures_folder():

@@ -10,16 +10,9 @@ import psycopg
 import pytest
 
 from catalog_door import TOKEN, Door
-from conftest import Server
+from conftest import Server, run, until
 
 NS = "access"
-
-
-def until(ask, want=True, seconds=60):
-    end = time.monotonic() + seconds
-    while (got := ask()) != want and time.monotonic() < end:
-        time.sleep(0.1)
-    assert got == want
 
 
 @pytest.fixture(scope="module")
@@ -44,11 +37,6 @@ def bearer(lake):
 
 def door(lake, **more):
     return Door(f"{lake.lake}/iceberg", bearer(lake), lake.lake, (lake.key, lake.secret), path="/iceberg", **more)
-
-
-def run(live, *texts):
-    for t in texts:
-        live.sql(t, "materialize")
 
 
 def life(live, lake, name):

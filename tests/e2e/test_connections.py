@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connections of the SQL door: each rule with its words, secrets by reference, ALTER, VALIDATE, and catalogs that lie, stall or refuse."""
 import base64
-import http.server
 import json
 import socket
-import socketserver
 import threading
 import time
 import urllib.parse
@@ -13,6 +11,7 @@ import boto3
 import psycopg
 import pytest
 
+from catalog_door import Stub, say
 from conftest import Server
 
 KEY = "wJalrXUtnFEMI-very-secret-key-0123456789"
@@ -286,42 +285,16 @@ def test_an_account_elsewhere(server, tmp_path):
 # ---- catalogs that are not what they should be -----------------------------------------------------------------------------------------------------------
 
 
-class Catalog:
+class Catalog(Stub):
     """An HTTP server that answers as it is told, by path; what was asked is kept."""
 
     def __init__(self, answer):
-        self.asked = []
-        outer = self
+        self.asked, self.answer = [], answer
+        super().__init__(self.serve)
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *a):
-                pass
-
-            def do_GET(self):
-                n = int(self.headers.get("content-length") or 0)
-                body = self.rfile.read(n).decode()
-                outer.asked.append((self.command, self.path, dict(self.headers), body))
-                answer(self, body)
-            do_POST = do_GET
-
-        class Threads(socketserver.ThreadingMixIn, http.server.HTTPServer):
-            daemon_threads = True
-        self.server = Threads(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-
-def say(h, status, body, headers=()):
-    data = body if isinstance(body, bytes) else (body if isinstance(body, str) else json.dumps(body)).encode()
-    h.send_response(status)
-    for k, v in headers:
-        h.send_header(k, v)
-    h.send_header("content-type", "application/json")
-    h.send_header("content-length", str(len(data)))
-    h.end_headers()
-    h.wfile.write(data)
+    def serve(self, h, body):
+        self.asked.append((h.command, h.path, dict(h.headers), body.decode()))
+        self.answer(h, body.decode())
 
 
 def good(h, body):

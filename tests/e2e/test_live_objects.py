@@ -17,12 +17,6 @@ def server(tmp_path_factory):
     s.stop()
 
 
-@pytest.fixture
-def db(server):
-    with server.connect("materialize") as c:
-        yield c
-
-
 def rows(c, sql):
     return [tuple(r) for r in c.execute(sql, prepare=False).fetchall()]
 

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 import sqlalchemy
 
-from conftest import ROOT, Server
+from conftest import ROOT, Server, until
 
 
 @pytest.fixture(scope="module")
@@ -28,12 +28,6 @@ def server(tmp_path_factory):
         c.execute("COMMENT ON COLUMN t.name IS 'the name'")
     yield s
     s.stop()
-
-
-@pytest.fixture
-def db(server):
-    with server.connect("materialize") as c:
-        yield c
 
 
 def rows(db, sql):
@@ -190,13 +184,6 @@ def test_the_audit_log(db):
     assert found == [("create", "table", "materialize"), ("drop", "table", "materialize")]
 
 
-def until(wanted, ask, seconds=10):
-    end = time.monotonic() + seconds
-    while (found := ask()) != wanted and time.monotonic() < end:
-        time.sleep(0.1)
-    assert found == wanted
-
-
 def test_a_view_of_the_audit_log(fresh):
     """It follows, over a kill and a start, and no event is in it twice."""
     with fresh.connect("materialize") as db:
@@ -205,12 +192,12 @@ def test_a_view_of_the_audit_log(fresh):
         db.execute("CREATE MATERIALIZED VIEW every_event AS SELECT id::text AS id, object_type FROM mz_catalog.mz_audit_events")
         db.execute("CREATE TABLE a (x int)")
         db.execute("DROP TABLE a")
-        until([("create", 4), ("drop", 1)], lambda: rows(db, "SELECT * FROM counted ORDER BY 1"))
+        until(lambda: rows(db, "SELECT * FROM counted ORDER BY 1"), [("create", 4), ("drop", 1)], seconds=10)
     fresh.kill()
     fresh.start()
     with fresh.connect("materialize") as db:
         db.execute("CREATE TABLE b (x int)")
-        until([("create", 5), ("drop", 1)], lambda: rows(db, "SELECT * FROM counted ORDER BY 1"))
+        until(lambda: rows(db, "SELECT * FROM counted ORDER BY 1"), [("create", 5), ("drop", 1)], seconds=10)
         assert rows(db, "SELECT count(*), count(DISTINCT id) FROM every_event") == [(6, 6)]
         with pytest.raises(psycopg.Error, match="can read only"):
             db.execute("CREATE MATERIALIZED VIEW no AS SELECT name FROM mz_objects")

@@ -1,18 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """CREATE SOURCE … FROM ICEBERG CATALOG: tables of firn's own catalog, written by Spark SQL and by PyIceberg, as live relations with a continuous view over them."""
-import time
+import functools
 
 import boto3
 import psycopg
 import pyarrow
 import pytest
 
+import conftest
 
-def until(ask, want, seconds=40):
-    end = time.monotonic() + seconds
-    while (got := ask()) != want and time.monotonic() < end:
-        time.sleep(0.1)
-    assert got == want
+until = functools.partial(conftest.until, seconds=40)
 
 
 @pytest.fixture()

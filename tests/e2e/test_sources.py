@@ -21,12 +21,6 @@ def server(tmp_path_factory):
     s.stop()
 
 
-@pytest.fixture
-def db(server):
-    with server.connect("materialize") as c:
-        yield c
-
-
 def rows(db, sql):
     return db.execute(sql, prepare=False).fetchall()
 

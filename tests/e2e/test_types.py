@@ -6,7 +6,6 @@ import decimal
 import pathlib
 import subprocess
 import sys
-import time
 
 import asyncpg
 import psycopg
@@ -16,22 +15,7 @@ from psycopg.types.range import Int4Range, Range
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "guide"))
 
-from conftest import Server                                    # noqa: E402
-
 UTC = datetime.timezone.utc
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    s = Server(tmp_path_factory.mktemp("types") / "data", ["sql.trust_local=on"])
-    yield s
-    s.stop()
-
-
-@pytest.fixture
-def db(server):
-    with server.connect("materialize") as c:
-        yield c
 
 
 def rows(db, sql, *args):

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The catalog's side of a test: requests of our own to Iceberg REST, snapshots that nobody wrote, and a proxy that loses, delays and spoils answers."""
-import http.server
 import json
 import random
-import socketserver
-import threading
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
+
+from catalog_door import Stub
 
 
 class Rest:
@@ -55,60 +54,45 @@ class Rest:
         return s["snapshot-id"]
 
 
-class Proxy:
+class Proxy(Stub):
     """In front of a server's lake door. `rule(method, path, n)` says what becomes of a request: None passes; a number is the status that the client sees after the server has
     done it; -n is a status instead of doing it; ("delay", s); ("twice",)."""
 
     def __init__(self, target, rule=None):
         self.target, self.rule, self.seen = target, rule or (lambda *a: None), []
-        outer = self
+        super().__init__(self.serve)
 
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+    def serve(self, h, body):
+        self.seen.append((h.command, h.path))
+        what = self.rule(h.command, h.path, len(self.seen))
+        if isinstance(what, int) and what < 0:
+            return self.refuse(h, -what)
+        if isinstance(what, tuple) and what[0] == "delay":
+            time.sleep(what[1])
+        status, data, headers = self.forward(h, body)
+        if isinstance(what, tuple) and what[0] == "twice":
+            self.forward(h, body)
+        if isinstance(what, int):
+            return self.refuse(h, what)
+        self.answer(h, status, data, headers)
 
-            def log_message(self, *a):
-                pass
+    def forward(self, h, body):
+        r = urllib.request.Request(self.target + h.path, body or None, {k: v for k, v in h.headers.items() if k.lower() not in ("connection", "content-length")}, method=h.command)
+        try:
+            with urllib.request.urlopen(r, timeout=60) as a:
+                return a.status, a.read(), dict(a.headers)
+        except urllib.error.HTTPError as e:
+            return e.code, e.read(), dict(e.headers)
 
-            def one(self):
-                body = self.rfile.read(int(self.headers.get("content-length") or 0))
-                outer.seen.append((self.command, self.path))
-                what = outer.rule(self.command, self.path, len(outer.seen))
-                if isinstance(what, int) and what < 0:
-                    return self.answer(-what, b'{"error":{"message":"by the proxy","type":"ServiceFailure","code":%d}}' % -what, {})
-                if isinstance(what, tuple) and what[0] == "delay":
-                    time.sleep(what[1])
-                status, data, headers = self.forward(body)
-                if isinstance(what, tuple) and what[0] == "twice":
-                    self.forward(body)
-                if isinstance(what, int):
-                    return self.answer(what, b'{"error":{"message":"by the proxy","type":"ServiceFailure","code":%d}}' % what, {})
-                self.answer(status, data, headers)
+    def refuse(self, h, status):
+        self.answer(h, status, b'{"error":{"message":"by the proxy","type":"ServiceFailure","code":%d}}' % status, {})
 
-            def forward(self, body):
-                r = urllib.request.Request(outer.target + self.path, body or None, {k: v for k, v in self.headers.items() if k.lower() not in ("connection", "content-length")}, method=self.command)
-                try:
-                    with urllib.request.urlopen(r, timeout=60) as a:
-                        return a.status, a.read(), dict(a.headers)
-                except urllib.error.HTTPError as e:
-                    return e.code, e.read(), dict(e.headers)
-
-            def answer(self, status, data, headers):
-                self.send_response(status)
-                for k, v in headers.items():
-                    if k.lower() not in ("connection", "transfer-encoding", "content-length", "date", "server"):
-                        self.send_header(k, v)
-                self.send_header("content-length", headers.get("Content-Length", str(len(data))) if self.command == "HEAD" else str(len(data)))
-                self.end_headers()
-                if self.command != "HEAD":
-                    self.wfile.write(data)
-            do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = one
-
-        class Threads(socketserver.ThreadingMixIn, http.server.HTTPServer):
-            daemon_threads = True
-        self.server = Threads(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def stop(self):
-        self.server.shutdown()
-        self.server.server_close()
+    def answer(self, h, status, data, headers):
+        h.send_response(status)
+        for k, v in headers.items():
+            if k.lower() not in ("connection", "transfer-encoding", "content-length", "date", "server"):
+                h.send_header(k, v)
+        h.send_header("content-length", headers.get("Content-Length", str(len(data))) if h.command == "HEAD" else str(len(data)))
+        h.end_headers()
+        if h.command != "HEAD":
+            h.wfile.write(data)

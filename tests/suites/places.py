@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Other people's object stores and catalogs: MinIO (MINIO, or what tools/setup-bench made), Iceberg's REST fixture server (jars of tools/setup-bench), SeaweedFS (WEED names its program)."""
+import functools
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import urllib.request
 import boto3
 from botocore.config import Config
 
+import conftest
 from conftest import ROOT
 
 PEERS = ROOT / "build" / "peers"
@@ -20,6 +22,7 @@ MINIO = os.environ.get("MINIO") or (str(PEERS / "minio") if (PEERS / "minio").ex
 FIXTURE = shutil.which("java") and list((PEERS / "fixture").glob("*.jar"))
 WEED = os.environ.get("WEED")
 KEYS = ("admin", "password")
+until = functools.partial(conftest.until, seconds=90)
 
 
 def free_port():

@@ -6,29 +6,18 @@ stands still, is killed, and comes back."""
 import os
 import pathlib
 import subprocess
-import sys
 import time
 
 import pytest
 
 import places
-from conftest import ROOT, Server
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-
-from catalog_door import TOKEN, Door                           # noqa: E402
+from catalog_door import TOKEN, Door
+from conftest import ROOT, Server, run
 
 PROGRAM = pathlib.Path(os.environ.get("FIRN_TEST_STORE_FOREIGN", ROOT / "build" / "dev" / "test_store_foreign"))
 pytestmark = [pytest.mark.long, pytest.mark.skipif(not places.MINIO, reason="no MinIO (make setup-bench)")]
 needs_fixture = pytest.mark.skipif(not places.FIXTURE, reason="no fixture server (make setup-bench)")
 BUCKET, NS = "lake", "ns"
-
-
-def until(ask, want=True, seconds=90):
-    end = time.monotonic() + seconds
-    while (got := ask()) != want and time.monotonic() < end:
-        time.sleep(0.2)
-    assert got == want
 
 
 @pytest.fixture(scope="module")
@@ -52,11 +41,6 @@ def live(tmp_path_factory):
     run(s, f"CREATE SECRET door AS '{TOKEN}'", f"CREATE SECRET mk AS '{places.KEYS[1]}'")
     yield s
     s.stop()
-
-
-def run(live, *texts):
-    for t in texts:
-        live.sql(t, "materialize")
 
 
 @pytest.mark.skipif(not PROGRAM.exists(), reason="make dev was not run")
@@ -101,23 +85,23 @@ def test_sinks_and_sources(live, minio, catalog, name):
         back = reading_connection(live, minio, catalog)
     else:
         back = f"{name}_c"
-    until(lambda: [s[1] for s in states(live, name)], ["running", "running"])
-    until(lambda: bool(d.count("POST", f"/tables/{name}_u") and d.count("POST", f"/tables/{name}_a")))
+    places.until(lambda: [s[1] for s in states(live, name)], ["running", "running"])
+    places.until(lambda: bool(d.count("POST", f"/tables/{name}_u") and d.count("POST", f"/tables/{name}_a")))
     run(live, f"CREATE SOURCE {name}_back FROM ICEBERG CATALOG CONNECTION {back} (NAMESPACE '{NS}', TABLE '{name}_u', REFRESH INTERVAL '1s')",
         f"CREATE SOURCE {name}_log FROM ICEBERG CATALOG CONNECTION {back} (NAMESPACE '{NS}', TABLE '{name}_a', REFRESH INTERVAL '1s')")
     rows = lambda: [tuple(r) for r in live.sql(f"SELECT a, b FROM {name}_back ORDER BY a", "materialize")]          # noqa: E731
     net = lambda: [tuple(r) for r in live.sql(f"SELECT a, b FROM {name}_log GROUP BY a, b HAVING sum(_mz_diff) = 1 ORDER BY a", "materialize")]      # noqa: E731
-    until(rows, [(1, "one"), (2, "two"), (3, "three")])
-    until(net, rows())
+    places.until(rows, [(1, "one"), (2, "two"), (3, "three")])
+    places.until(net, rows())
     run(live, f"UPDATE {name} SET b = 'zwei' WHERE a = 2", f"DELETE FROM {name} WHERE a = 1")
-    until(rows, [(2, "zwei"), (3, "three")])
+    places.until(rows, [(2, "zwei"), (3, "three")])
     live.kill()                                                 # firn, then MinIO, then firn with MinIO standing still
     live.start()
     minio.stop()
     run(live, f"INSERT INTO {name} VALUES (4, 'four')")
     time.sleep(3)
     minio.start()
-    until(rows, [(2, "zwei"), (3, "three"), (4, "four")], 150)
+    places.until(rows, [(2, "zwei"), (3, "three"), (4, "four")], seconds=150)
     minio.pause()
     run(live, f"INSERT INTO {name} VALUES (5, 'five')")
     time.sleep(5)
@@ -126,9 +110,9 @@ def test_sinks_and_sources(live, minio, catalog, name):
     run(live, f"DELETE FROM {name} WHERE a = 3")
     time.sleep(3)
     minio.go_on()
-    until(rows, [(2, "zwei"), (4, "four"), (5, "five")], 150)
-    until(net, rows(), 150)
-    until(lambda: [s[1] for s in states(live, name)], ["running", "running"])
+    places.until(rows, [(2, "zwei"), (4, "four"), (5, "five")], seconds=150)
+    places.until(net, rows(), seconds=150)
+    places.until(lambda: [s[1] for s in states(live, name)], ["running", "running"])
     if name == "vends":
         assert d.count("GET", "/tables/vends_u") > 1            # new keys came
     if name == "signs":
