@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_sink_spec.c - a stored sink as its room takes it, and its life: started with the server, stopped, paused with its cluster, dropped.
+/* live_sink_spec.c - a stored sink as its room takes it, and its life: started with the server (one of an earlier version is made to fit first), stopped, paused with its cluster, dropped.
  *
  * Everything is read from the statement that made it (Object.create_sql) and from the relation as it is now: columns that the relation has got since come along at the next
  * start. */
 #include "service/live_connection.h"
 #include "service/live_sink.h"
 #include "source/source.h"
+
+enum { INTERVAL_LEAST_MS = 1000 };
 
 /* ---- options ------------------------------------------------------------------------------------------------------------------ */
 
@@ -16,7 +18,7 @@ static Status interval(Arena *a, const LiveStmt *l, SinkSpec *ret, Error *err)
     if (!o)
         return FAIL(err, E_INVALID, "Iceberg sink must specify COMMIT INTERVAL");
     TRY(live_opt_interval(a, o, &ret->interval_ms, err));
-    return ret->interval_ms >= 1000 ? OK : FAIL(err, E_INVALID, "COMMIT INTERVAL must be at least 1 second");
+    return ret->interval_ms >= INTERVAL_LEAST_MS ? OK : FAIL(err, E_INVALID, "COMMIT INTERVAL must be at least 1 second");
 }
 
 typedef struct Word { const char *word; int value; } Word;
@@ -158,6 +160,39 @@ static Status start(Service *s, const Object *o, Error *err)
     return sink_start(s->sinks, &spec, err);
 }
 
+/* An interval of a version that had no least one becomes the least, in the statement too: what is shown is what holds. */
+static Status raise_interval(Service *s, Arena *a, Object *o, Error *err)
+{
+    LiveOption *interval = NULL;
+    Stmt *st;
+    int64_t ms;
+
+    TRY(sink_statement(a, o, &st, err));
+    for vec_each(LiveOption, with, &st->live->with)
+        if (str_eq(with->name, S("COMMIT INTERVAL")))
+            interval = with;
+    if (!interval)
+        return OK;
+    TRY(live_opt_interval(a, interval, &ms, err));
+    if (ms >= INTERVAL_LEAST_MS)
+        return OK;
+    log_event(LOG_INFO, "COMMIT INTERVAL of a sink is raised to 1s", "sink", str_z(a, live_full(a, o)), NULL);
+    *interval = (LiveOption){ .name = interval->name, .kind = OPT_STRING, .text = S("1s") };
+    o->create_sql = sql_live_text(a, st, LIVE_TEXT_WHOLE);
+    return objects_put(s->objects, o, err);
+}
+
+static Status load(Service *s, const Object *o, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Object now = *o;
+
+    if (!s->sinks)
+        return OK;
+    TRY(raise_interval(s, a, &now, err));
+    return start(s, &now, err);
+}
+
 Status sink_restart(Service *s, const Object *o, Error *err)
 {
     if (s->sinks)
@@ -212,7 +247,7 @@ static void resume_one(Service *s, const Object *o)
         sink_resume(s->sinks, o->id);
 }
 
-const LiveHooks sink_hooks = { .start = start, .drop = drop, .pause = pause_one, .resume = resume_one };
+const LiveHooks sink_hooks = { .start = load, .drop = drop, .pause = pause_one, .resume = resume_one };
 
 static Status catalog_of(void *ctx, int64_t sink, RemoteCatalog **ret, Error *err)
 {
