@@ -55,6 +55,12 @@ NODISCARD Status dml_select_item(Dml *d, Expr *e, size_t col, StrBuf *out, Error
 NODISCARD Status dml_positions_where(Dml *d, Str where, Str *ret, Error *err);
 NODISCARD Status dml_commit(Dml *d, Error *err);
 
+/* copy.c: the columns that COPY's fields go to, in order; and the rows of `from`, whose fields are f0, f1 … of these types, as rows of the table. */
+typedef VEC(ptrdiff_t) CopyColumns;
+NODISCARD Status copy_columns(Dml *d, CopyColumns *ret, Error *err);
+NODISCARD Status copy_columns_sql(Dml *d, const CopyColumns *columns, const DataType *types, Str from, Str *ret, Error *err);
+NODISCARD Status do_copy_files(Run *r, Rows *rows, Error *err);                 /* copy_files.c: COPY … FROM 's3://…' */
+
 /* live_dml.c: the same for an internal table. */
 NODISCARD Status dml_live_open(Dml *d, const char *api, int *live, Error *err);
 NODISCARD Status dml_live_write(Dml *d, Str sql, int64_t *rows, Error *err);

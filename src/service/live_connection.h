@@ -29,6 +29,8 @@ NODISCARD Status connection_open_catalog_with(Service *s, int64_t connection, in
 NODISCARD Status connection_options(Service *s, Arena *a, int64_t connection, Json **ret, Error *err);
 /* E_INVALID "\"materialize.public.x\" is not an iceberg catalog connection" when its type is another. */
 NODISCARD Status connection_need(Run *r, const StrVec *name, const char *type, Object *ret, Error *err);
+/* The object store of an AWS connection, with its endpoint and keys. The cache outlives it. */
+NODISCARD Status connection_open_store(Service *s, int64_t connection, StoreCache *cache, Store **ret, Error *err);
 /* The keys of an AWS connection, good for five minutes at least. */
 NODISCARD Status connection_keys(Service *s, Arena *a, int64_t connection, AwsKeys *ret, Error *err);
 

@@ -209,6 +209,23 @@ RemoteKeys conn_key_source(Service *s, int64_t aws)
     return (RemoteKeys){ .ctx = k, .get = ask_keys };
 }
 
+/* ---- its object store ------------------------------------------------------------------------------------------------------------------------------------------- */
+
+static Status store_keys(void *ctx, Arena *a, Str bucket UNUSED, Str key UNUSED, AwsKeys *ret, Error *err) { return ask_keys(ctx, a, ret, err); }
+
+Status connection_open_store(Service *s, int64_t connection, StoreCache *cache, Store **ret, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    AwsKeys ignored;
+    Object aws;
+
+    TRY(conn_get(s, a, connection, &aws, err));
+    TRY(conn_keys(s, a, &aws, &ignored, err));             /* what is wrong with the role is said as such */
+    StoreS3Options o = { .endpoint = conn_endpoint(s, a, &aws), .region = conn_region(s, &aws), .ctx = conn_key_source(s, connection).ctx, .keys = store_keys, .cache = cache };
+    o.path_style = o.endpoint.n > 0;
+    return store_open_s3(&o, ret, err);
+}
+
 /* ---- VALIDATE ------------------------------------------------------------------------------------------------------------------------------------------------------- */
 
 static Status caller(Service *s, Arena *a, const Object *aws, const AwsKeys *keys, Error *err)

@@ -66,6 +66,7 @@ Stmt *lp_grant(Parser *p);                                     /* at GRANT or RE
 Stmt *lp_default_privileges(Parser *p);                        /* behind ALTER DEFAULT PRIVILEGES */
 Stmt *lp_reassign(Parser *p);                                  /* at REASSIGN */
 Stmt *lp_validate(Parser *p);                                  /* at VALIDATE */
+bool lp_copy_files(Parser *p, Stmt *s);                        /* behind COPY t FROM: false: it is no 's3://…' */
 bool lp_show(Parser *p, Stmt *s);                              /* behind SHOW */
 bool lp_explain(Parser *p, Stmt *s);                           /* behind EXPLAIN: true when an object, not a statement, was named */
 

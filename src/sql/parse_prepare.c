@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parse_prepare.c - prepared statements, cursors, COPY.
  *
- * COPY knows STDIN and STDOUT only: a path or a program never parses. */
-#include "sql/parse_int.h"
+ * COPY knows STDIN, STDOUT and objects of a bucket by a connection (parse_live_copy.c): a path or a program never parses. */
+#include "sql/parse_live_int.h"
 
 /* ---- prepared statements, cursors ----------------------------------------------------------------------------------------- */
 
@@ -178,7 +178,8 @@ static void copy_old_options(Parser *p, Stmt *s)
     }
 }
 
-static void copy_endpoint(Parser *p, Stmt *s)
+/* true: all of the statement has been read. */
+static bool copy_endpoint(Parser *p, Stmt *s)
 {
     int from = p_is(p, K_FROM), at;
 
@@ -188,11 +189,14 @@ static void copy_endpoint(Parser *p, Stmt *s)
     at = p_pos(p);
     if (from && (s->query || s->inner))
         p_syntax(p);
+    if (from && !p->status && lp_copy_files(p, s))
+        return true;
     if (!p->status && !p_take(p, from ? K_STDIN : K_STDOUT)) {
         if (!p_is(p, K_STDIN) && !p_is(p, K_STDOUT))
             P_FAIL(p, E_DENIED, at, "COPY reads and writes only STDIN and STDOUT");
         p_next(p);                                               /* COPY TO STDIN is the same as STDOUT in PostgreSQL */
     }
+    return false;
 }
 
 Stmt *p_copy(Parser *p)
@@ -207,11 +211,13 @@ Stmt *p_copy(Parser *p)
             p_query_as_text(p, s);
         p_need_op(p, ')');
     } else {
+        p_take(p, K_INTO);
         p_stmt_name(p, s);
         if (p_is_op(p, '('))
             p_ident_list(p, &s->column_names);
     }
-    copy_endpoint(p, s);
+    if (copy_endpoint(p, s))
+        return s;
     bool with = p_take(p, K_WITH);
     if (p_take_op(p, '(')) {
         do

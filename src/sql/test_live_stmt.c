@@ -404,12 +404,34 @@ static void as_of(void **state)
     assert_str(one("SET CLUSTER = c")->setting_value, "c");
 }
 
+static void copies(void **state)
+{
+    (void)state;
+    Stmt *s = one("COPY INTO t (a, b) FROM 's3://b/dir' (FORMAT PARQUET, AWS CONNECTION = m.public.c, FILES = ['x', 'y/z'])");
+    assert_int_equal(s->kind, ST_COPY);
+    assert_str(s->what, "from");
+    assert_str(s->location, "s3://b/dir");
+    assert_int_equal(s->column_names.n, 2);
+    assert_str(live_option(&s->live->options, "FORMAT")->text, "parquet");
+    assert_int_equal(live_option(&s->live->options, "AWS CONNECTION")->names.n, 3);
+    assert_int_equal(live_option(&s->live->options, "FILES")->list.n, 2);
+    s = one("COPY t FROM 's3://b' WITH (AWS CONNECTION c, FORMAT = 'csv', HEADER, NULL 'x', DELIMITER = '|', PATTERN '*.csv')");
+    assert_str(live_option(&s->live->options, "NULL")->text, "x");
+    assert_int_equal(live_option(&s->live->options, "HEADER")->kind, OPT_NONE);
+    assert_int_equal(one("COPY INTO t FROM STDIN")->location.n, 0);
+    fails_at("COPY t FROM '/etc/passwd' (FORMAT CSV)", E_DENIED, 13, "COPY reads and writes only STDIN and STDOUT");
+    fails_at("COPY t FROM 'file:///etc/passwd' (FORMAT CSV)", E_DENIED, 13, "COPY reads and writes only STDIN and STDOUT");
+    fails_at("COPY t TO 's3://b/x' (FORMAT CSV)", E_DENIED, 11, "COPY reads and writes only STDIN and STDOUT");
+    fails_at("COPY t FROM 's3://b/x'", E_SYNTAX, 23, "syntax error at end of input");
+    fails_at("COPY (SELECT 1) FROM 's3://b/x' (FORMAT CSV)", E_SYNTAX, 22, "syntax error at or near \"'s3://b/x'\"");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(guide), cmocka_unit_test(guide_trees), cmocka_unit_test(connections), cmocka_unit_test(redaction), cmocka_unit_test(wrong_connections),
         cmocka_unit_test(sinks), cmocka_unit_test(sources), cmocka_unit_test(clusters), cmocka_unit_test(relations), cmocka_unit_test(rights), cmocka_unit_test(comments),
-        cmocka_unit_test(shows), cmocka_unit_test(explains), cmocka_unit_test(as_of),
+        cmocka_unit_test(shows), cmocka_unit_test(explains), cmocka_unit_test(as_of), cmocka_unit_test(copies),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Materialize's own tests of the sink demand, in our words and numbered as there: modes, keys, types, idle and finite inputs, ALTER, conflicts, lost answers, other writers.
 
-20 to 22 are about statements alone: tests/e2e/test_connections.py (GCP connections are refused by name).  25 reads Parquet files by COPY FROM, which firn has not;
-26 is about sinks of a release that firn never had.
+20 to 22 are about statements alone: tests/e2e/test_connections.py (GCP connections are refused by name).
 9 and 10: an input that has ended is written so ("mz-frontier": "[]"), once, and the sink does nothing more.
 17: a frontier inside of what waits, that this server has not written, says nothing sure of the rows before it: nothing is written on top (as in 16), until the relation is written anew."""
 import itertools
 import json
+import sqlite3
 import threading
 import time
 import urllib.error
 
+import duckdb
 import psycopg
 import pytest
 
@@ -435,6 +436,173 @@ def test_24b_partitions_refused(c):
     c.run("CREATE TABLE c24 (id int, region text)")
     for by, words in (("nope", "column referenced in PARTITION BY does not exist"), ("day(region)", "PARTITION BY transform")):
         c.refused(f"CREATE SINK s24 FROM c24 INTO ICEBERG CATALOG CONNECTION catalog (NAMESPACE 'n', TABLE 't') KEY (id) NOT ENFORCED PARTITION BY ({by}) MODE UPSERT WITH (COMMIT INTERVAL '1s')", words)
+
+
+@pytest.fixture(scope="module")
+def files(c):
+    """A bucket of firn's own S3, and what puts a query's rows into it."""
+    s3 = c.server.s3()
+    s3.create_bucket(Bucket="copied")
+
+    def put(key, query=None, how="FORMAT parquet", body=None):
+        local = c.folder / "copied"
+        if query:
+            duckdb.sql(f"COPY ({query}) TO '{local}' ({how})")
+        s3.put_object(Bucket="copied", Key=key, Body=local.read_bytes() if query else body)
+    return put
+
+
+def copy(c, table, where, more="FORMAT PARQUET"):
+    return c.db.execute(f"COPY INTO {table} FROM 's3://copied/{where}' ({more}, AWS CONNECTION = catalog_aws)", prepare=False).rowcount
+
+
+def test_25_ranges_out_of_parquet(c, files):
+    struct = "struct_pack(lower := {lo}, upper := {hi}, lower_inclusive := {li}, upper_inclusive := {hi_in}, empty := {e})"
+    rows = [(1, "1", "10", "true", "true", "false"), (2, "5", "15", "false", "false", "false"), (3, "NULL", "7", "false", "true", "false"), (4, "NULL", "NULL", "false", "false", "true"),
+            (5, "3", "3", "true", "false", "false"), (6, "2", "4", "true", "false", "false")]
+    files("ranges/structs.parquet", " UNION ALL ".join(f"SELECT {i} AS id, " + struct.format(lo=f"{lo}::int", hi=f"{hi}::int", li=li, hi_in=hi_in, e=e) + " AS r" for i, lo, hi, li, hi_in, e in rows)
+          + " UNION ALL SELECT 7, NULL")
+    files("ranges/texts.parquet", "SELECT * FROM (VALUES (11, '[1,10]'), (12, '(5,15)'), (13, '(,7]'), (14, 'empty'), (15, NULL)) v(id, r)")
+    c.run("CREATE TABLE c25 (id int, r int4range)")
+    assert copy(c, "c25", "ranges") == 12
+    assert c.q("SELECT id, r::text FROM c25 ORDER BY id") == [
+        (1, "[1,11)"), (2, "[6,15)"), (3, "(,8)"), (4, "empty"), (5, "empty"), (6, "[2,4)"), (7, None), (11, "[1,11)"), (12, "[6,15)"), (13, "(,8)"), (14, "empty"), (15, None)]
+    assert c.q("SELECT count(*) FROM c25 WHERE r = int4range(1, 11)") == [(2,)]
+    s, t = c.sink("c25", "KEY (id) NOT ENFORCED MODE UPSERT")
+    until(lambda: c.there(t, "r.lower, r.upper, r.lower_inclusive, r.upper_inclusive", "id")[:2] == [(1, 11, True, False), (6, 15, True, False)] if c.there(t) else None)
+    c.drop(s)
+    # A range that is none takes the whole statement with it.
+    files("wrong/a.parquet", "SELECT 20 AS id, '[1,2]' AS r")
+    files("wrong/b.parquet", "SELECT 21 AS id, '[2,1]' AS r")
+    c.refused("COPY INTO c25 FROM 's3://copied/wrong' (FORMAT PARQUET, AWS CONNECTION = catalog_aws)", "file 's3://copied/wrong/b.parquet'", "lower bound must be less than or equal to range upper bound")
+    assert c.q("SELECT count(*) FROM c25") == [(12,)]
+
+
+def test_25b_other_ranges_and_types(c, files):
+    files("kinds.parquet", """SELECT 9000000000::bigint AS big, 1.25::decimal(10, 2) AS n, date '2026-11-30' AS d, timestamp '2026-11-30 10:00:00.25' AS ts, timestamptz '2026-11-30 10:00:00+00' AS tz,
+          true AS b, 'x' AS t, '\x61\x62'::blob AS by, [1, 2, NULL] AS l, 7::uinteger AS u, '{"a": 1}' AS j, interval '1 day' AS iv, uuid 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11' AS id, 1.5::double AS f,
+          struct_pack(lower := date '2026-01-01', upper := date '2026-01-31', lower_inclusive := true, upper_inclusive := true, empty := false) AS dr,
+          struct_pack(lower := 1.5::decimal(38, 10), upper := 2.5::decimal(38, 10), lower_inclusive := false, upper_inclusive := true, empty := false) AS nr, '(1,2]' AS r8""")
+    c.run("CREATE TABLE kinds (r8 int8range, nr numrange, dr daterange, f float8, id uuid, iv interval, j jsonb, u uint4, l int list, by bytea, t text, b bool, tz timestamptz, ts timestamp, d date, n numeric, big bigint)")
+    assert copy(c, "kinds", "kinds.parquet") == 1
+    assert c.q("SELECT r8::text, nr::text, dr::text, f, id::text, iv::text, j::text, u, l::text, by, t, b, tz::text, ts::text, d::text, n::text, big FROM kinds") == [
+        ("[2,3)", "(1.5,2.5]", "[2026-01-01,2026-02-01)", 1.5, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "1 day", '{"a":1}', "7", "{1,2,NULL}", b"ab", "x", True, "2026-11-30 10:00:00+00",
+         "2026-11-30 10:00:00.25", "2026-11-30", "1.25", 9000000000)]
+    # By name; what is not named is the column's default, what is named must be there and fit.
+    c.run("CREATE TABLE named (d text DEFAULT 'none', big int8, t text)")
+    assert copy(c, "named (t, big)", "kinds.parquet") == 1
+    assert c.q("SELECT * FROM named") == [("none", 9000000000, "x")]
+    c.run("CREATE TABLE more (t text, absent int)", "CREATE TABLE unlike (l int)")
+    c.refused("COPY INTO more FROM 's3://copied/kinds.parquet' (FORMAT PARQUET, AWS CONNECTION = catalog_aws)", 'file \'s3://copied/kinds.parquet\': column "absent" is not in the file')
+    c.refused("COPY INTO unlike FROM 's3://copied/kinds.parquet' (FORMAT PARQUET, AWS CONNECTION = catalog_aws)", 'column "l" is of type integer but expression is of type')
+    c.run("CREATE TABLE narrow (big int)", "CREATE TABLE strict (l int NOT NULL)")
+    c.refused("COPY INTO narrow FROM 's3://copied/kinds.parquet' (FORMAT PARQUET, AWS CONNECTION = catalog_aws)", "file 's3://copied/kinds.parquet'", "9000000000")
+    files("null.parquet", "SELECT NULL::int AS l")
+    c.refused("COPY INTO strict FROM 's3://copied/null.parquet' (FORMAT PARQUET, AWS CONNECTION = catalog_aws)", "violates not-null constraint")
+
+
+def test_25c_which_files(c, files):
+    for key, n in (("many/a.parquet", 1), ("many/deep/b.parquet", 2), ("many/c.txt", 3), ("manyother/d.parquet", 4)):
+        files(key, f"SELECT {n} AS a")
+    c.run("CREATE TABLE w (a int)")
+
+    def got(where, more=""):
+        n = copy(c, "w", where, "FORMAT PARQUET" + more)
+        rows = sorted(r[0] for r in c.q("SELECT a FROM w"))
+        c.run("DELETE FROM w")
+        assert n == len(rows)
+        return rows
+    assert got("many") == [1, 2, 3] and got("many/") == [1, 2, 3] and got("many/a.parquet") == [1]
+    assert got("many", ", FILES = ['a.parquet', 'deep/b.parquet']") == [1, 2] and got("", ", FILES ('manyother/d.parquet')") == [4]
+    assert got("many", ", PATTERN = '*.parquet'") == [1, 2] and got("", ", PATTERN = 'many*[ab].p?rquet'") == [1, 2] and got("many", ", PATTERN '[!a-b].txt'") == [3]
+    for where, more, words in (("nothing", "", "there are no files to copy at 's3://copied/nothing'"), ("many", ", PATTERN = 'x*'", "there are no files to copy"),
+                               ("many", ", FILES = ['a.parquet', 'gone']", "file 's3://copied/many/gone'"), ("many", ", FILES = ['a'], PATTERN = 'b'", "cannot specify both FILES and PATTERN"),
+                               ("many", ", HEADER", "COPY HEADER is only available in CSV mode")):
+        c.refused(f"COPY INTO w FROM 's3://copied/{where}' (FORMAT PARQUET, AWS CONNECTION = catalog_aws{more})", words)
+    c.refused("COPY INTO w FROM 's3://copied/many' (FORMAT PARQUET)", "requires an AWS CONNECTION")
+    c.refused("COPY INTO w FROM 's3://copied/many' (AWS CONNECTION = catalog_aws)", "requires FORMAT PARQUET or FORMAT CSV")
+    c.refused("COPY INTO w FROM 's3://copied/many' (FORMAT TEXT, AWS CONNECTION = catalog_aws)", "FORMAT TEXT is not supported")
+    c.refused("COPY INTO w FROM 's3://copied/many' (FORMAT PARQUET, AWS CONNECTION = catalog)", "is not an AWS connection")
+    c.refused("COPY INTO w FROM 's3://no-such-bucket/many' (FORMAT PARQUET, AWS CONNECTION = catalog_aws)", "s3://no-such-bucket/many")
+    files("broken.parquet", body=b"PAR1 but no more than that")
+    with pytest.raises(psycopg.Error) as e:
+        copy(c, "w", "broken.parquet")
+    assert "file 's3://copied/broken.parquet'" in str(e.value) and str(c.folder) not in str(e.value) and "\n" not in e.value.diag.message_primary
+    assert c.q("SELECT count(*) FROM w") == [(0,)]
+    # In a block it waits for COMMIT as any write.
+    c.run("BEGIN")
+    assert copy(c, "w", "many/a.parquet") == 1
+    c.run("ROLLBACK")
+    assert c.q("SELECT count(*) FROM w") == [(0,)]
+
+
+def test_25d_csv(c, files):
+    files("x.csv", body=b'1,plain,"[1,10]"\n2,"with ""quotes"", and comma","(5,15)"\n3,,\n4,"",empty\n')
+    files("y.csv.gz", "SELECT * FROM (VALUES (5, 'gz', '[1,1]')) v", "FORMAT csv, HEADER false, COMPRESSION gzip")
+    files("z.csv", body=b"id|t|r\r\n6|~it's|x~|NIL\r\n")
+    c.run("CREATE TABLE csvs (id int, t text, r int4range)")
+    assert copy(c, "csvs", "x.csv", "FORMAT CSV") == 4 and copy(c, "csvs", "y.csv.gz", "FORMAT CSV") == 1
+    assert copy(c, "csvs", "z.csv", "FORMAT = 'csv', HEADER = true, DELIMITER = '|', QUOTE = '~', NULL = 'NIL'") == 1
+    assert c.q("SELECT id, t, r::text FROM csvs ORDER BY id") == [(1, "plain", "[1,11)"), (2, 'with "quotes", and comma', "[6,15)"), (3, None, None), (4, "", "empty"), (5, "gz", "[1,2)"), (6, "it's|x", None)]
+    files("short.csv", body=b"1,a\n")
+    files("number.csv", body=b"1,a,\nx,b,\n")
+    for name in ("short", "number"):
+        c.refused(f"COPY INTO csvs FROM 's3://copied/{name}.csv' (FORMAT CSV, AWS CONNECTION = catalog_aws)", f"file 's3://copied/{name}.csv'")
+    assert c.q("SELECT count(*) FROM csvs") == [(6,)]
+
+
+def test_25e_rights(c, files):
+    """Of the connection's keys in the bucket, of the session's role on the connection and the table."""
+    files("rights/a.parquet", "SELECT 1 AS a")
+    c.aws("iam", "create-user", "--user-name", "copier")
+    c.aws("iam", "put-user-policy", "--user-name", "copier", "--policy-name", "p", "--policy-document", json.dumps({"Version": "2012-10-17", "Statement": [
+        {"Effect": "Allow", "Action": "s3:ListBucket", "Resource": "arn:aws:s3:::copied"}, {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::copied/rights/*"}]}))
+    key = c.aws("iam", "create-access-key", "--user-name", "copier")["AccessKey"]
+    c.run(f"CREATE SECRET copier_key AS '{key['SecretAccessKey']}'",
+          f"CREATE CONNECTION copier TO AWS (ACCESS KEY ID = '{key['AccessKeyId']}', SECRET ACCESS KEY = SECRET copier_key, REGION = 'us-east-1', ENDPOINT = '{c.server.lake}')",
+          "CREATE TABLE rights (a int)")
+    c.run("COPY INTO rights FROM 's3://copied/rights' (FORMAT PARQUET, AWS CONNECTION = copier)")
+    files("secret.parquet", "SELECT 2 AS a")
+    with pytest.raises(psycopg.Error) as e:
+        c.run("COPY INTO rights FROM 's3://copied/secret.parquet' (FORMAT PARQUET, AWS CONNECTION = copier)")
+    assert "s3://copied/secret.parquet" in str(e.value) and key["SecretAccessKey"] not in str(e.value)
+    clerk = psycopg.connect(host="127.0.0.1", port=c.server.port, user=key["AccessKeyId"], password=key["SecretAccessKey"], dbname="materialize", autocommit=True)
+    statement = "COPY INTO rights FROM 's3://copied/rights' (FORMAT PARQUET, AWS CONNECTION = copier)"
+    for denied, grant in (("permission denied for CONNECTION", "GRANT USAGE ON CONNECTION copier TO copier"), ("permission denied for TABLE", "GRANT INSERT ON rights TO copier")):
+        with pytest.raises(psycopg.Error, match=denied):
+            clerk.execute(statement)
+        c.run(grant)
+    assert clerk.execute(statement).rowcount == 1
+    clerk.close()
+    assert c.q("SELECT * FROM rights") == [(1,), (1,)]
+
+
+def test_26_an_interval_of_an_earlier_version(c):
+    """What stands in the catalog may be shorter than what may be written today."""
+    c.run("CREATE TABLE c26 (a int)", "INSERT INTO c26 VALUES (1)")
+    c.refused(f"CREATE SINK s26 FROM c26 INTO ICEBERG CATALOG CONNECTION catalog (NAMESPACE '{NS}', TABLE 't26') MODE APPEND WITH (COMMIT INTERVAL '999ms')",
+              "COMMIT INTERVAL must be at least 1 second")
+    s, t = c.sink("c26", "KEY (a) NOT ENFORCED MODE UPSERT", interval="17h")
+    until(lambda: c.there(t) == [(1,)])
+    c.db.close()
+    c.server.stop()
+    with sqlite3.connect(c.server.data / "catalog.db") as catalog:
+        changed = catalog.execute("UPDATE doc SET value = replace(CAST(value AS text), '17h', '100ms') WHERE kind = 'live.object' AND CAST(value AS text) LIKE '%17h%'").rowcount
+    catalog.close()
+    assert changed == 1
+    for _ in range(2):                                                            # it stays so
+        c.server.start()
+        c.db = c.server.connect("materialize")
+        assert "COMMIT INTERVAL = '1s'" in c.q(f"SHOW CREATE SINK {s}")[0][1]
+        assert "COMMIT INTERVAL = '1s'" in c.q(f"SELECT create_sql FROM mz_sinks WHERE name = '{s}'")[0][0]
+        c.db.close()
+        c.server.stop()
+    c.server.start()
+    c.db = c.server.connect("materialize")
+    c.run("INSERT INTO c26 VALUES (2)")
+    until(lambda: c.there(t) == [(1,), (2,)], 20)
+    assert c.state(s) == ("running", "")
+    c.drop(s)
 
 
 # ---- and what ours promises beyond ----------------------------------------------------------------------------------------------------------------
