@@ -238,6 +238,10 @@ NODISCARD Status ed25519_generate(Arena *a, Str *seed, Str *pub, Error *err);
 NODISCARD Status ed25519_public(Arena *a, Str seed, Str *pub, Error *err);
 NODISCARD Status ed25519_sign(Arena *a, Str seed, Str message, Str *sig, Error *err);
 bool ed25519_verify(Str pub, Str message, Str sig);
+/* RSASSA-PKCS1-v1_5 with SHA-256, by a private key in PEM. */
+NODISCARD Status rs256_sign(Arena *a, Str pem, Str message, Str *sig, Error *err);
+/* A JSON Web Token of these claims, signed so (RFC 7519); kid "" is left out. */
+NODISCARD Status jwt_rs256(Arena *a, Str pem, Str kid, const Json *claims, Str *ret, Error *err);
 /* AES-256-GCM with a fresh nonce in front; E_CORRUPT when the tag does not match. */
 NODISCARD Status aes_seal(Arena *a, Str key32, Str plain, Str *ret, Error *err);
 NODISCARD Status aes_open(Arena *a, Str key32, Str sealed, Str *ret, Error *err);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* crypt.c - Ed25519 signatures and AES-256-GCM boxes, by OpenSSL.
+/* crypt.c - Ed25519 and RSA signatures and AES-256-GCM boxes, by OpenSSL.
  *
  * A sealed box is nonce (12 bytes), ciphertext, tag (16 bytes); the nonce is random and never reused. */
 #include "codec/codec.h"
 
 #include <openssl/evp.h>
+#include <openssl/pem.h>
 
-enum { SEED = 32, PUB = 32, SIG = 64, KEY = 32, NONCE = 12, TAG = 16, SEAL_MAX = 1 << 30 };
+enum { SEED = 32, PUB = 32, SIG = 64, KEY = 32, NONCE = 12, TAG = 16, SEAL_MAX = 1 << 30, PEM_MAX = 65536, RSA_BITS_MIN = 2048, RSA_BITS_MAX = 8192 };
 
 static void pkey_freep(EVP_PKEY **k) { EVP_PKEY_free(*k); }
 static void md_freep(EVP_MD_CTX **c) { EVP_MD_CTX_free(*c); }
@@ -69,6 +70,71 @@ bool ed25519_verify(Str pub, Str message, Str sig)
     CLEANUP(md_freep) EVP_MD_CTX *ctx = EVP_MD_CTX_new();
     return key && ctx && EVP_DigestVerifyInit(ctx, NULL, NULL, NULL, key) == 1
         && EVP_DigestVerify(ctx, bytes_of(sig), SIG, bytes_of(message), message.n) == 1;
+}
+
+/* ---- RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017; RS256 of RFC 7518) ---------------------------------------- */
+
+static void bio_freep(BIO **b) { BIO_free(*b); }
+
+/* A key that has a passphrase is none: nobody is asked for it. */
+static int no_passphrase(char *buf, int size, int writing, void *u)
+{
+    (void)buf, (void)size, (void)writing, (void)u;
+    return -1;
+}
+
+static Status rsa_key_of(Str pem, EVP_PKEY **ret, Error *err)
+{
+    CLEANUP(bio_freep) BIO *bio = BIO_new_mem_buf(bytes_of(pem), (int)pem.n);
+
+    if (!bio)
+        return FAIL(err, E_INTERNAL, "the crypto library gives no buffer");
+    *ret = PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL);
+    if (*ret && EVP_PKEY_get_base_id(*ret) == EVP_PKEY_RSA && EVP_PKEY_get_bits(*ret) >= RSA_BITS_MIN && EVP_PKEY_get_bits(*ret) <= RSA_BITS_MAX)
+        return OK;
+    return FAIL(err, E_INVALID, "the private key is no RSA key of %d to %d bits in PEM", RSA_BITS_MIN, RSA_BITS_MAX);
+}
+
+Status rs256_sign(Arena *a, Str pem, Str message, Str *sig, Error *err)
+{
+    CLEANUP(pkey_freep) EVP_PKEY *key = NULL;
+    CLEANUP(md_freep) EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    size_t n = RSA_BITS_MAX / 8;
+    unsigned char *p = arena_alloc(a, n);
+
+    if (pem.n > PEM_MAX)
+        return FAIL(err, E_LIMIT, "a private key of %zu bytes, the limit is %d", pem.n, PEM_MAX);
+    TRY(rsa_key_of(pem, &key, err));
+    if (!ctx || EVP_DigestSignInit(ctx, NULL, EVP_sha256(), NULL, key) != 1 || EVP_DigestSign(ctx, p, &n, bytes_of(message), message.n) != 1)
+        return FAIL(err, E_INTERNAL, "the crypto library does not sign");
+    *sig = str_n((char *)p, n);
+    return OK;
+}
+
+/* URL alphabet, no padding. */
+static Str part(Arena *a, Str bytes)
+{
+    Str std = base64_encode(a, bytes);
+    StrBuf b = sb_new(a);
+
+    for (size_t i = 0; i < std.n && std.p[i] != '='; i++)
+        sb_byte(&b, std.p[i] == '+' ? '-' : std.p[i] == '/' ? '_' : std.p[i]);
+    return sb_str(&b);
+}
+
+Status jwt_rs256(Arena *a, Str pem, Str kid, const Json *claims, Str *ret, Error *err)
+{
+    Json *head = json_object(a);
+    Str sig;
+
+    json_set(a, head, "alg", json_str(a, S("RS256")));
+    if (kid.n)
+        json_set(a, head, "kid", json_str(a, kid));
+    json_set(a, head, "typ", json_str(a, S("JWT")));
+    Str text = str_fmt(a, STR_FMT "." STR_FMT, STR_ARG(part(a, json_text(a, head))), STR_ARG(part(a, json_text(a, claims))));
+    TRY(rs256_sign(a, pem, text, &sig, err));
+    *ret = str_fmt(a, STR_FMT "." STR_FMT, STR_ARG(text), STR_ARG(part(a, sig)));
+    return OK;
 }
 
 /* ---- AES-256-GCM (NIST SP 800-38D) --------------------------------------------------------------------- */

@@ -2,6 +2,9 @@
 #include "codec/codec.h"
 #include "test.h"
 
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
+
 static Str hex(Arena *a, const char *text)
 {
     Str s = {0};
@@ -38,6 +41,57 @@ static void fresh_keys_sign_anything(void **state UNUSED)
     assert_false(ed25519_verify(pub2, (Str){ 0 }, sig));
 }
 
+static Str pem_of(Arena *a, EVP_PKEY *key)
+{
+    BIO *bio = BIO_new(BIO_s_mem());
+    char *p;
+
+    assert_int_equal(PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL), 1);
+    long n = BIO_get_mem_data(bio, &p);
+    Str pem = str_dup(a, str_n(p, (size_t)n));
+    BIO_free(bio);
+    return pem;
+}
+
+static bool verifies(EVP_PKEY *key, Str text, Str sig)
+{
+    EVP_MD_CTX *ctx = EVP_MD_CTX_new();
+    bool good = EVP_DigestVerifyInit(ctx, NULL, EVP_sha256(), NULL, key) == 1
+             && EVP_DigestVerify(ctx, (const unsigned char *)sig.p, sig.n, (const unsigned char *)text.p, text.n) == 1;
+    EVP_MD_CTX_free(ctx);
+    return good;
+}
+
+static void tokens(void **state UNUSED)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    EVP_PKEY *key = EVP_RSA_gen(2048), *other = EVP_RSA_gen(2048), *ec = EVP_EC_gen("P-256");
+    Str pem = pem_of(a, key), jwt, head, rest, claims, sig, plain;
+    Json *in = json_object(a), *out;
+    Error err;
+
+    json_set(a, in, "iss", json_str(a, S("x@y.iam.gserviceaccount.com")));
+    json_set(a, in, "exp", json_int(a, 1800000000));
+    assert_ok(jwt_rs256(a, pem, S("k1"), in, &jwt, &err), &err);
+    assert_true(str_chr(jwt, '=') < 0 && str_chr(jwt, '+') < 0 && str_chr(jwt, '/') < 0);
+    assert_true(str_cut(jwt, '.', &head, &rest) && str_cut(rest, '.', &claims, &sig));
+    assert_ok(base64_decode(a, head, &plain, &err), &err);
+    assert_str(plain, "{\"alg\":\"RS256\",\"kid\":\"k1\",\"typ\":\"JWT\"}");
+    assert_ok(base64_decode(a, claims, &plain, &err), &err);
+    assert_ok(json_parse(a, plain, &out, &err), &err);
+    assert_true(json_equal(in, out));
+    assert_ok(base64_decode(a, sig, &plain, &err), &err);
+    assert_true(verifies(key, str_sub(jwt, 0, head.n + 1 + claims.n), plain));
+    assert_false(verifies(key, head, plain));
+    assert_false(verifies(other, str_sub(jwt, 0, head.n + 1 + claims.n), plain));
+    assert_status(rs256_sign(a, S("-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----\n"), S("m"), &sig, &err), E_INVALID);
+    assert_status(rs256_sign(a, pem_of(a, ec), S("m"), &sig, &err), E_INVALID);
+    assert_true(strstr(err.message, "no RSA key") != NULL);
+    EVP_PKEY_free(key);
+    EVP_PKEY_free(other);
+    EVP_PKEY_free(ec);
+}
+
 static void sealed_boxes(void **state UNUSED)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
@@ -65,7 +119,7 @@ static void sealed_boxes(void **state UNUSED)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ed25519), cmocka_unit_test(fresh_keys_sign_anything), cmocka_unit_test(sealed_boxes),
+        cmocka_unit_test(ed25519), cmocka_unit_test(fresh_keys_sign_anything), cmocka_unit_test(tokens), cmocka_unit_test(sealed_boxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

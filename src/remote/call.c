@@ -26,7 +26,7 @@ Status remote_call(RemoteCatalog *c, Arena *a, const RemoteCall *q, Str *body, E
             token = (Str){0};
             continue;
         }
-        if (st == E_AUTH && out.http && out.token.n && !renewed && c->o.credential.n) {        /* (2): refused, so not done */
+        if (st == E_AUTH && out.http && out.token.n && !renewed && remote_token_anew(c)) {        /* (2): refused, so not done */
             renewed = 1;
             remote_token_refused(c, out.token);
             continue;

@@ -50,7 +50,7 @@ void remote_closep(RemoteCatalog **c)
 
 static Status copy_options(RemoteCatalog *c, const RemoteOptions *o, Error *err)
 {
-    Str *texts[] = { &c->o.url, &c->o.warehouse, &c->o.endpoint, &c->o.region, &c->o.credential, &c->o.scope, &c->o.oauth2_url, &c->o.bearer, &c->o.dir, &c->o.sign_name, &c->o.sign_region };
+    Str *texts[] = { &c->o.url, &c->o.warehouse, &c->o.endpoint, &c->o.region, &c->o.credential, &c->o.scope, &c->o.oauth2_url, &c->o.bearer, &c->o.google_key, &c->o.dir, &c->o.sign_name, &c->o.sign_region };
 
     c->o = *o;
     c->o.storage = (Props){0};
@@ -101,7 +101,7 @@ static Status configure(RemoteCatalog *c, Error *err)
     take_headers(c, &c->defaults);
     take_headers(c, &c->overrides);
     TRY(take_signing(c, err));
-    if (!c->o.bearer.n && !c->o.credential.n && remote_is_token(remote_setting(c, "token")))
+    if (!c->o.bearer.n && !remote_token_anew(c) && remote_is_token(remote_setting(c, "token")))
         c->o.bearer = remote_setting(c, "token");
     Str separator = remote_setting(c, "namespace-separator");
     if (separator.n && separator.n <= 12 && str_chr(separator, '/') < 0 && str_chr(separator, '?') < 0 && str_chr(separator, '#') < 0)

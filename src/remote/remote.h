@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* remote.h - Iceberg catalogs elsewhere: the REST catalog protocol from the client's side, and the object store behind it.
  *
- * Knows four kinds of catalogs: any REST catalog (OAuth2 client credentials, bearer token and its exchange, SigV4), S3 Tables and Glue by their Iceberg REST
+ * Knows four kinds of catalogs: any REST catalog (OAuth2 client credentials, a Google service account, bearer token and its exchange, SigV4), S3 Tables and Glue by their Iceberg REST
  * endpoints (SigV4), firn's own by any of these.  A RemoteTable is what one loadTable said, with a Store through which its files are read and written; lake/ and iceberg/
  * work on that Store as on ours.  Answers are bounded and believed in nothing: metadata is parsed by iceberg/'s own parser, locations must lie below the
  * table's.  (Iceberg REST specification; spec/materialize.md 1.3, 2.5; spec/iceberg.md.)
@@ -28,6 +28,7 @@ typedef struct RemoteOptions {
     RemoteKeys keys;                  /* S3TABLES, GLUE: signs; REST: the object store's keys when the catalog vends none. get NULL: none */
     Str credential, scope, oauth2_url;        /* REST: "id:secret" or "secret"; scope "" means "catalog" */
     Str bearer;                       /* REST: a token that is given; exchanged for a new one before it ends, where it says when */
+    Str google_key;                   /* REST: a service account's key, in JSON: tokens are got with it */
     Str sign_name, sign_region;       /* REST: requests are signed with keys for this service ("execute-api"); region "": `region`. The catalog's configuration may ask for it too */
     RemoteDelegation delegation;
     int timeout_ms;                   /* a request; 0: 30,000 */

@@ -104,6 +104,9 @@ const char *remote_delegates(const RemoteCatalog *c);
 /* The bearer token as it is good now: given, or got by client credentials. Empty: none. */
 NODISCARD Status remote_token(RemoteCatalog *c, Arena *a, Str *ret, Error *err);
 void remote_token_refused(RemoteCatalog *c, Str token);
+bool remote_token_anew(const RemoteCatalog *c);        /* can another one be got? */
+/* google.c: the request for a token, of the account of this key (its JSON). E_DENIED: not from Google. */
+NODISCARD Status remote_google_ask(Arena *a, Str key_text, int64_t now_s, Str *url, Str *body, Error *err);
 
 /* ---- storage (storage.c) -------------------------------------------------------------------------------------------- */
 

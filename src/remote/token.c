@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* token.c - bearer tokens: given and exchanged for new ones before they end (RFC 8693), or got by OAuth2 client credentials and got again before they end.
+/* token.c - bearer tokens: given and exchanged for new ones before they end (RFC 8693), or got by OAuth2 client credentials
+ * or a Google service account's signature (RFC 7523) and got again before they end.
  *
  * One token a catalog; whoever finds it due asks while the others wait.  A given token that cannot be exchanged goes on as it is: the catalog says when it is over. */
 #include "remote/remote_int.h"
 
-static Status ask(RemoteCatalog *c, Arena *a, Str body, Str bearer, TokenAnswer *ret, Error *err);
+static Status ask(RemoteCatalog *c, Arena *a, Str url, Str body, Str bearer, TokenAnswer *ret, Error *err);
+static Status ask_anew(RemoteCatalog *c, Arena *a, int64_t now, TokenAnswer *ret, Error *err);
 static Str form(RemoteCatalog *c, Arena *a);
 static void exchange(RemoteCatalog *c, Arena *a, int64_t now);
 static void keep(RemoteCatalog *c, const TokenAnswer *t, int64_t now);
@@ -16,10 +18,10 @@ Status remote_token(RemoteCatalog *c, Arena *a, Str *ret, Error *err)
 
     pthread_mutex_lock(&c->mu);
     int64_t now = clock_ms();
-    if (!c->o.credential.n) {
+    if (!remote_token_anew(c)) {
         exchange(c, a, now);
     } else if (!c->token_due_ms || now >= c->token_due_ms) {
-        st = ask(c, a, form(c, a), (Str){0}, &t, err);
+        st = ask_anew(c, a, now, &t, err);
         if (st == OK)
             keep(c, &t, now);
     }
@@ -54,7 +56,7 @@ static void exchange(RemoteCatalog *c, Arena *a, int64_t now)
     Str body = str_cat(a, S("grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange&subject_token_type=urn%3Aietf%3Aparams%3Aoauth%3Atoken-type%3Aaccess_token&subject_token="),
                        url_encode(a, token, 0));
     body = str_fmt(a, STR_FMT "&scope=" STR_FMT, STR_ARG(body), STR_ARG(url_encode(a, c->o.scope.n ? c->o.scope : S("catalog"), 0)));
-    if (ask(c, a, body, token, &t, &ignored) != OK)
+    if (ask(c, a, c->oauth_url, body, token, &t, &ignored) != OK)
         return;
     keep(c, &t, now);
     c->token_tried_ms = 0;
@@ -69,10 +71,22 @@ void remote_token_refused(RemoteCatalog *c, Str token)
     pthread_mutex_unlock(&c->mu);
 }
 
-static Status ask(RemoteCatalog *c, Arena *a, Str body, Str bearer, TokenAnswer *ret, Error *err)
+bool remote_token_anew(const RemoteCatalog *c) { return c->o.credential.n || c->o.google_key.n; }
+
+static Status ask_anew(RemoteCatalog *c, Arena *a, int64_t now, TokenAnswer *ret, Error *err)
+{
+    Str url, body;
+
+    if (!c->o.google_key.n)
+        return ask(c, a, c->oauth_url, form(c, a), (Str){0}, ret, err);
+    TRY(remote_google_ask(a, c->o.google_key, now / 1000, &url, &body, err));
+    return ask(c, a, url, body, (Str){0}, ret, err);
+}
+
+static Status ask(RemoteCatalog *c, Arena *a, Str url, Str body, Str bearer, TokenAnswer *ret, Error *err)
 {
     HttpReply r = {0};
-    HttpCall h = { .method = "POST", .url = c->oauth_url, .body = body, .bearer = bearer, .max_bytes = SMALL_ANSWER_MAX, .timeout_ms = c->o.timeout_ms ? c->o.timeout_ms : CALL_TIMEOUT_MS };
+    HttpCall h = { .method = "POST", .url = url, .body = body, .bearer = bearer, .max_bytes = SMALL_ANSWER_MAX, .timeout_ms = c->o.timeout_ms ? c->o.timeout_ms : CALL_TIMEOUT_MS };
 
     props_set(a, &h.headers, S("content-type"), S("application/x-www-form-urlencoded"));
     props_set(a, &h.headers, S("accept"), S("application/json"));
@@ -82,7 +96,7 @@ static Status ask(RemoteCatalog *c, Arena *a, Str body, Str bearer, TokenAnswer 
     if (st == OK)
         st = r.status / 100 == 2 ? remote_parse_token(a, r.body, ret, err) : remote_judge_token(a, r.status, r.body, err);
     if (st != OK)
-        return error_context(err, "token from " STR_FMT, STR_ARG(c->oauth_url)), st;
+        return error_context(err, "token from " STR_FMT, STR_ARG(url)), st;
     return OK;
 }
 

@@ -32,7 +32,7 @@ static const ConnType types[] = {
     { "sql server", "SQL SERVER", "sql-server", postgres_options, conn_plan_none, NULL, 0 },
     { "ssh tunnel", "SSH TUNNEL", "ssh-tunnel", ssh_options, conn_plan_none, NULL, 0 },
     { "aws privatelink", "AWS PRIVATELINK", "aws-privatelink", privatelink_options, conn_plan_none, NULL, 0 },
-    { "gcp", "GCP", "gcp", gcp_options, conn_plan_none, NULL, 0 },
+    { "gcp", "GCP", "gcp", gcp_options, conn_plan_gcp, NULL, 0 },
     { "aws glue schema registry", "AWS GLUE SCHEMA REGISTRY", "aws-glue-schema-registry", glue_registry_options, conn_plan_none, NULL, 0 },
 };
 

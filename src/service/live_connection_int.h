@@ -54,6 +54,7 @@ NODISCARD Status conn_plan_iceberg(ConnPlan *p, Error *err);
 NODISCARD Status conn_plan_kafka(ConnPlan *p, Error *err);
 NODISCARD Status conn_plan_registry(ConnPlan *p, Error *err);
 NODISCARD Status conn_plan_postgres(ConnPlan *p, Error *err);
+NODISCARD Status conn_plan_gcp(ConnPlan *p, Error *err);
 NODISCARD Status conn_plan_none(ConnPlan *p, Error *err);      /* refuses: there is no implementation */
 
 /* live_connection_life.c: what is behind Service.connections. */

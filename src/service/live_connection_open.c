@@ -96,6 +96,14 @@ static Status aws_part(Service *s, Arena *a, int64_t id, RemoteOptions *o, Error
     return conn_keys(s, a, &aws, &ignored, err);           /* what is wrong with the role is said as such, not as a failed request */
 }
 
+static Status gcp_part(Service *s, Arena *a, int64_t id, RemoteOptions *o, Error *err)
+{
+    Object gcp;
+
+    TRY(conn_get(s, a, id, &gcp, err));
+    return conn_text_or_secret(s, a, json_get(gcp.detail, "options"), "SERVICE ACCOUNT KEY", "service account key", &o->google_key, err);
+}
+
 /* Of a REST catalog only the object store is AWS's, and there the catalog's own word counts for more. */
 static void storage_at(Arena *a, RemoteOptions *o)
 {
@@ -122,6 +130,8 @@ static Status open_options(Service *s, Arena *a, const Object *o, int64_t aws, R
         TRY(aws_part(s, a, own ? own : aws, ret, err));
     if (ret->kind == REMOTE_REST)
         storage_at(a, ret);
+    if (conn_has(v, "GCP CONNECTION"))
+        TRY(gcp_part(s, a, conn_object(v, "GCP CONNECTION"), ret, err));
     TRY(conn_text_or_secret(s, a, v, "CREDENTIAL", "credential", &ret->credential, err));
     return conn_text_or_secret(s, a, v, "BEARER TOKEN", "bearer token", &ret->bearer, err);
 }

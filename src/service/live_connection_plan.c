@@ -10,13 +10,15 @@
 
 static bool has(const ConnPlan *p, const char *name) { return conn_has(p->options, name); }
 
-static Status is_aws(const ConnPlan *p, const char *option, Error *err)
+static Status is_of_type(const ConnPlan *p, const char *option, const char *type, const char *words, Error *err)
 {
     Object o;
 
     TRY(objects_get(p->r->svc->objects, p->a, conn_object(p->options, option), &o, err));
-    return str_eq(o.type, S("aws")) ? OK : FAIL(err, E_INVALID, STR_FMT " is not an AWS connection", STR_ARG(o.name));
+    return str_eq(o.type, str_c(type)) ? OK : FAIL(err, E_INVALID, STR_FMT " is not %s connection", STR_ARG(o.name), words);
 }
+
+static Status is_aws(const ConnPlan *p, const char *option, Error *err) { return is_of_type(p, option, "aws", "an AWS", err); }
 
 /* scheme://host[:port][/path], nothing else in it. */
 static Status check_url(Str url, const char *what, Error *err)
@@ -104,15 +106,22 @@ static Status plan_signed(ConnPlan *p, const char *type, Error *err)
     return is_aws(p, "AWS CONNECTION", err);
 }
 
+/* A token of Google's is good wherever it is sent: it goes to Google alone. */
 static Status plan_gcp(const ConnPlan *p, Str provider, Error *err)
 {
     if (has(p, "OAUTH2 SERVER URL"))
         return FAIL(err, E_INVALID, "invalid CONNECTION: OAUTH2 SERVER URL applies to CREDENTIAL auth, not GCP CONNECTION");
     if (provider.n && !str_ieq(provider, S("gcs")))
         return FAIL(err, E_INVALID, "invalid CONNECTION: ICEBERG GCP CONNECTION implies STORAGE PROVIDER 'gcs', not '" STR_FMT "'", STR_ARG(provider));
+    TRY(is_of_type(p, "GCP CONNECTION", "gcp", "a GCP", err));
     if (!str_eq(conn_text(p->options, "URL"), S(BIGLAKE)))
         return FAIL(err, E_INVALID, "GCP connection can only be used with '" BIGLAKE "'");
-    return FAIL(err, E_UNSUPPORTED, "GCP CONNECTION is not supported");
+    return OK;
+}
+
+Status conn_plan_gcp(ConnPlan *p, Error *err)
+{
+    return has(p, "SERVICE ACCOUNT KEY") ? OK : FAIL(err, E_INVALID, "invalid CONNECTION: GCP connections must specify SERVICE ACCOUNT KEY");
 }
 
 static Status check_provider(ConnPlan *p, Error *err)
@@ -318,6 +327,6 @@ Status conn_plan_postgres(ConnPlan *p, Error *err)
 Status conn_plan_none(ConnPlan *p, Error *err)
 {
     RAISE(err, E_UNSUPPORTED, "%s connections are not supported", p->type->title);
-    error_hint(err, "Supported are AWS, ICEBERG CATALOG, KAFKA, CONFLUENT SCHEMA REGISTRY and POSTGRES.");
+    error_hint(err, "Supported are AWS, GCP, ICEBERG CATALOG, KAFKA, CONFLUENT SCHEMA REGISTRY and POSTGRES.");
     return E_UNSUPPORTED;
 }

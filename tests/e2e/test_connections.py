@@ -112,6 +112,53 @@ def test_iceberg_plan_time_acceptance(db):
     db.execute("DROP CONNECTION other")
 
 
+BIGLAKE = "https://biglake.googleapis.com/iceberg/v1/restcatalog"
+
+
+@pytest.fixture
+def gcp(db):
+    db.execute("CREATE SECRET account AS '{\"type\": \"service_account\", \"client_email\": \"x@y.iam.gserviceaccount.com\", \"private_key\": \"not-one-not-one\", \"token_uri\": \"https://evil.example/token\"}'")
+    db.execute("CREATE CONNECTION google TO GCP (SERVICE ACCOUNT KEY = SECRET account)")
+    yield db
+    db.execute("DROP CONNECTION google")
+    db.execute("DROP SECRET account")
+
+
+@pytest.mark.parametrize("options, message", [
+    (f"URL '{BIGLAKE}', GCP CONNECTION google, CREDENTIAL SECRET cred", "invalid CONNECTION: ICEBERG rest connections may set CREDENTIAL or GCP CONNECTION, not both"),
+    (f"URL '{BIGLAKE}', GCP CONNECTION google, OAUTH2 SERVER URL 'https://x'", "invalid CONNECTION: OAUTH2 SERVER URL applies to CREDENTIAL auth, not GCP CONNECTION"),
+    (f"URL '{BIGLAKE}', GCP CONNECTION google, STORAGE PROVIDER 's3'", "invalid CONNECTION: ICEBERG GCP CONNECTION implies STORAGE PROVIDER 'gcs', not 's3'"),
+    *((f"URL '{url}', GCP CONNECTION google", f"GCP connection can only be used with '{BIGLAKE}'") for url in (
+        "https://evil.example/iceberg/v1/restcatalog", "http://biglake.googleapis.com/iceberg/v1/restcatalog", BIGLAKE + "/x", "https://biglake.googleapis.com.evil.example/iceberg/v1/restcatalog")),
+    (f"URL '{BIGLAKE}', GCP CONNECTION role", "role is not a GCP connection"),
+    (f"URL '{BIGLAKE}', GCP CONNECTION nope", "unknown catalog item 'nope'"),
+])
+def test_gcp_rules(gcp, options, message):
+    """The 22nd of the upstream tests: a token of Google's goes to Google alone."""
+    fails(gcp, f"CREATE CONNECTION bad TO ICEBERG CATALOG (CATALOG TYPE 'rest', WAREHOUSE 'w', {options}) WITH (VALIDATE = false)", message)
+
+
+def test_gcp(gcp):
+    fails(gcp, "CREATE CONNECTION bad TO GCP (SERVICE ACCOUNT KEY = 'plain')", "invalid SERVICE ACCOUNT KEY option value: must provide a secret value")
+    fails(gcp, "CREATE CONNECTION bad TO GCP (REGION = 'x')", "GCP connections do not support REGION values")
+    fails(gcp, f"CREATE CONNECTION bad TO ICEBERG CATALOG (CATALOG TYPE 's3tablesrest', URL 'http://x', WAREHOUSE 'w', AWS CONNECTION role, GCP CONNECTION google)",
+          "invalid CONNECTION: ICEBERG s3tablesrest connections do not support GCP CONNECTION")
+    assert rows(gcp, "SHOW CREATE CONNECTION google") == [("materialize.public.google", "CREATE CONNECTION materialize.public.google TO GCP (SERVICE ACCOUNT KEY = SECRET materialize.public.account);")]
+    assert rows(gcp, "SELECT type FROM mz_connections WHERE name = 'google'") == [("gcp",)] and ("google", "gcp") in [r[:2] for r in rows(gcp, "SHOW CONNECTIONS")]
+    for more in ("", ", STORAGE PROVIDER 'GCS'"):
+        gcp.execute(f"CREATE CONNECTION lake TO ICEBERG CATALOG (CATALOG TYPE 'rest', URL '{BIGLAKE}', WAREHOUSE = 'gs://w', GCP CONNECTION google{more}) WITH (VALIDATE = false)")
+        shown = ", STORAGE PROVIDER = 'GCS'" if more else ""
+        assert rows(gcp, "SHOW CREATE CONNECTION lake")[0][1] == (
+            f"CREATE CONNECTION materialize.public.lake TO ICEBERG CATALOG (CATALOG TYPE = 'rest', GCP CONNECTION = materialize.public.google{shown}, URL = '{BIGLAKE}', WAREHOUSE = 'gs://w');")
+        fails(gcp, "DROP CONNECTION google", "still depended upon by connection \"lake\"")
+        e = fails(gcp, "VALIDATE CONNECTION lake", "the token_uri of a service account key must be https:// of googleapis.com")        # nothing is sent anywhere
+        assert "not-one" not in str(e)
+        gcp.execute("DROP CONNECTION lake")
+    gcp.execute("ALTER SECRET account AS '{\"type\": \"service_account\", \"client_email\": \"x@y\", \"private_key\": \"not-one-not-one\"}'")
+    e = fails(gcp, f"CREATE CONNECTION lake TO ICEBERG CATALOG (CATALOG TYPE 'rest', URL '{BIGLAKE}', GCP CONNECTION google)", "the private key is no RSA key")
+    assert "not-one" not in str(e)
+
+
 @pytest.mark.parametrize("to, message", [
     ("KAFKA (SECURITY PROTOCOL PLAINTEXT)", "invalid CONNECTION: must set one of BROKER, BROKERS, or AWS PRIVATELINK"),
     ("KAFKA (BROKER 'a:1', BROKERS ('b:1'))", "invalid CONNECTION: can only set one of BROKER, BROKERS, or AWS PRIVATELINK"),
