@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_clock.c - what the live side does by the clock: views that are refreshed at their times, histories that are forgotten.
+/* live_clock.c - what the live side does by the clock: views that are refreshed at their times, clusters that run for that alone, histories that are forgotten.
  *
  * One thread of the service; it sleeps until the next of these, or is woken when an object came or changed.  When a view was last refreshed stands in a note beside its rows, so
  * a time that passed while the server was down is made up for at its start. */
@@ -61,6 +61,7 @@ static int64_t round_of(Service *s, int prune)
     ObjectVec all = {0};
     Error why;
 
+    (void)live_schedule(s, a);
     objects_list(s->objects, a, &all);
     for (size_t i = 0; i < all.n; i++) {
         const Object *o = &all.p[i];
@@ -70,13 +71,15 @@ static int64_t round_of(Service *s, int prune)
         if (o->kind != OBJ_MVIEW || !json_get(o->detail, "refresh"))
             continue;
         int64_t due = live_next_refresh(o, max_i64(o->created_ms, live_refreshed(s, a, o->id)));
-        if (due <= now && live_runs(s, o)) {
+        if (!live_runs(s, o))                             /* whoever lets it run again wakes the clock */
+            continue;
+        if (due <= now) {
             refresh_one(s, a, o, now);
             due = live_next_refresh(o, now);
         }
         next = min_i64(next, max_i64(due, now + 10));
     }
-    return next;
+    return min_i64(next, live_schedule(s, a));
 }
 
 static void sleep_until(struct LiveClock *c, int64_t ms)

@@ -2,7 +2,7 @@
 /* live_cluster.c - clusters and their replicas made, changed and dropped (Materialize's manual: CREATE CLUSTER; spec/materialize.md 1.7).
  *
  * This server's objects share one engine: a cluster is who may run what, and whether it runs.  A cluster without a replica pauses what is in it.  Sizes are names, checked
- * against those of the manual, without an effect of their own; SCHEDULE = ON REFRESH is kept, and the cluster runs all the time. */
+ * against those of the manual, without an effect of their own.  With SCHEDULE = ON REFRESH the replica comes and goes (live_schedule.c). */
 #include "service/live_cluster_int.h"
 
 /* ---- sizes ---------------------------------------------------------------------------------------------------------------------- */
@@ -46,6 +46,8 @@ static Status check_size(Arena *a, Str size, Error *err)
     return live_refuse(E_INVALID, "22023", err);
 }
 
+#define HYDRATION_MAX_MS (366ll * 86400 * 1000)
+
 /* ---- rules of options ---------------------------------------------------------------------------------------------------------------- */
 
 Status cluster_bail(Error *err, const char *text) { return live_refuse(FAIL(err, E_INVALID, "%s", text), "22023", err); }
@@ -54,12 +56,15 @@ static Status read_schedule(Run *r, const LiveOption *o, RealmCluster *c, Error 
 {
     if (o->kind == OPT_NAME) {
         c->schedule = S("manual");
+        c->hydration_ms = 0;
         return OK;
     }
     c->schedule = S("on-refresh");
+    c->hydration_ms = 0;
     const LiveOption *estimate = live_option(&o->list, "HYDRATION TIME ESTIMATE");
-    int64_t ms;
-    return estimate ? live_opt_interval(r->a, estimate, &ms, err) : OK;
+    if (estimate)
+        TRY(live_opt_interval(r->a, estimate, &c->hydration_ms, err));
+    return c->hydration_ms >= 0 && c->hydration_ms <= HYDRATION_MAX_MS ? OK : cluster_bail(err, "HYDRATION TIME ESTIMATE must be non-negative, and a year at most");
 }
 
 static Status read_introspection(Run *r, const LiveOption *o, RealmCluster *c, Error *err)
@@ -126,16 +131,16 @@ bool cluster_managed_name(Str name)
 }
 
 /* A managed cluster has r1 … rN of its size: those that stay keep their numbers, another size makes all of them anew. */
-void cluster_fit_replicas(Run *r, RealmCluster *c)
+void cluster_fit_replicas(Arena *a, RealmCluster *c)
 {
     RealmReplicas next = {0};
 
     for (int64_t i = 1; i <= c->replication_factor; i++) {
-        RealmReplica one = { .name = str_fmt(r->a, "r%lld", (long long)i), .size = c->size, .owner = c->owner };
+        RealmReplica one = { .name = str_fmt(a, "r%lld", (long long)i), .size = c->size, .owner = c->owner };
         for (size_t k = 0; k < c->replicas.n; k++)
             if (str_eq(c->replicas.p[k].name, one.name) && str_eq(c->replicas.p[k].size, c->size))
                 one = c->replicas.p[k];
-        vec_push(r->a, &next, one);
+        vec_push(a, &next, one);
     }
     c->replicas = next;
 }
@@ -167,27 +172,28 @@ static Status given_replicas(Run *r, const LiveStmt *l, RealmCluster *c, Error *
 
 /* ---- what pauses and goes on ------------------------------------------------------------------------------------------------------------ */
 
-static void tell(Run *r, const Object *o, bool runs)
+static void tell(Service *s, const Object *o, bool runs)
 {
     const LiveHooks *h = live_hooks(o->kind);
 
     if (runs && h->resume)
-        h->resume(r->svc, o);
+        h->resume(s, o);
     if (!runs && h->pause)
-        h->pause(r->svc, o);
+        h->pause(s, o);
 }
 
-Status cluster_store(Run *r, RealmCluster *c, int ran, Error *err)
+Status cluster_store(Service *s, Arena *a, RealmCluster *c, int ran, Error *err)
 {
     ObjectVec all = {0};
 
-    TRY(realm_put_cluster(r->svc->realm, c, err));
+    TRY(realm_put_cluster(s->realm, c, err));
     if ((ran != 0) == (c->replicas.n > 0))
         return OK;
-    objects_list(r->svc->objects, r->a, &all);
+    objects_list(s->objects, a, &all);
     for (size_t i = 0; i < all.n; i++)
         if (str_eq(all.p[i].cluster, c->id))
-            tell(r, &all.p[i], !ran);
+            tell(s, &all.p[i], !ran);
+    live_clock_wake(s->live_clock);                       /* what is due in it has waited */
     return OK;
 }
 
@@ -233,8 +239,10 @@ static Status plan_managed(Run *r, const LiveStmt *l, RealmCluster *c, Error *er
         return cluster_bail(err, "SIZE must be specified for managed clusters");
     if (str_eq(c->schedule, S("on-refresh")) && live_option(&l->options, "REPLICATION FACTOR"))
         return cluster_bail(err, "REPLICATION FACTOR cannot be given together with any SCHEDULE other than MANUAL");
+    if (str_eq(c->schedule, S("on-refresh")))
+        c->replication_factor = 0;
     TRY(cluster_check_factor(r, c, err));
-    cluster_fit_replicas(r, c);
+    cluster_fit_replicas(r->a, c);
     return OK;
 }
 
@@ -320,7 +328,7 @@ Status live_create_replica(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
     one.owner = c.owner;
     vec_push(r->a, &c.replicas, one);
     c.replication_factor = (int64_t)c.replicas.n;
-    TRY(cluster_store(r, &c, ran, err));
+    TRY(cluster_store(r->svc, r->a, &c, ran, err));
     live_audit(r, "create", "cluster-replica", NULL, cluster_details(r->a, &c, one.name));
     return OK;
 }

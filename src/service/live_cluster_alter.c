@@ -37,7 +37,7 @@ static Status reset_option(RealmCluster *c, Str name, Error *err)
     else if (str_eq(name, S("MANAGED")))
         c->managed = 1;
     else if (str_eq(name, S("SCHEDULE")))
-        c->schedule = S("manual");
+        c->schedule = S("manual"), c->hydration_ms = 0;
     else if (str_eq(name, S("INTROSPECTION INTERVAL")))
         c->introspection_ms = 1000;
     else if (str_eq(name, S("INTROSPECTION DEBUGGING")))
@@ -90,7 +90,7 @@ static Status plan_alter(Run *r, const LiveStmt *l, RealmCluster *c, Error *err)
         return cluster_bail(err, "REPLICATION FACTOR cannot be set if the cluster SCHEDULE is anything other than MANUAL");
     TRY(check_wait(r, l, err));
     TRY(cluster_check_factor(r, c, err));
-    cluster_fit_replicas(r, c);
+    cluster_fit_replicas(r->a, c);
     return OK;
 }
 
@@ -180,8 +180,9 @@ Status live_alter_cluster(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
         return alter_owner(r, &c, err);
     bool ran = c.replicas.n > 0;
     TRY(plan_alter(r, l, &c, err));
-    TRY(cluster_store(r, &c, ran, err));
+    TRY(cluster_store(r->svc, r->a, &c, ran, err));
     live_audit(r, "alter", "cluster", NULL, cluster_details(r->a, &c, (Str){0}));
+    live_clock_wake(r->svc->live_clock);
     return OK;
 }
 
@@ -243,7 +244,7 @@ static Status drop_replica(Run *r, const StrVec *name, Error *err)
     memmove(&c.replicas.p[at], &c.replicas.p[at + 1], (c.replicas.n - (size_t)at - 1) * sizeof *c.replicas.p);
     c.replicas.n--;
     c.replication_factor = (int64_t)c.replicas.n;
-    TRY(cluster_store(r, &c, 1, err));
+    TRY(cluster_store(r->svc, r->a, &c, 1, err));
     live_audit(r, "drop", "cluster-replica", NULL, cluster_details(r->a, &c, name->p[1]));
     return OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* live_comment.c - COMMENT ON objects, columns, databases, schemas, clusters, roles. */
-#include "service/live_sql.h"
+/* live_comment.c - COMMENT ON objects, columns, databases, schemas, clusters and their replicas, roles. */
+#include "service/live_cluster_int.h"
 
 static Str given(const Run *r) { return r->st->comment; }                /* NULL: empty, gone */
 
@@ -83,6 +83,19 @@ static Status on_database(Run *r, LiveDone *ret, Error *err)
     return realm_put_database(r->svc->realm, &d, err);
 }
 
+/* That of a managed cluster's replica goes with the replica. */
+static Status on_replica(Run *r, RealmCluster *c, Error *err)
+{
+    Str name = vec_last(&r->st->name);
+    ptrdiff_t at = r->st->name.n == 2 ? cluster_replica_at(c, name) : -1;
+
+    if (at < 0)
+        return live_refuse(FAIL(err, E_NOT_FOUND, "unknown cluster replica '" STR_FMT "'", STR_ARG(name)), "42704", err);
+    c->replicas.p[at].comment = given(r);
+    live_audit(r, "comment", "cluster-replica", NULL, cluster_details(r->a, c, name));
+    return realm_put_cluster(r->svc->realm, c, err);
+}
+
 static Status on_cluster(Run *r, LiveDone *ret, Error *err)
 {
     RealmCluster c;
@@ -91,7 +104,7 @@ static Status on_cluster(Run *r, LiveDone *ret, Error *err)
     TRY(realm_cluster(r->svc->realm, r->a, r->st->name.p[0], &c, err));
     TRY(live_ask_owner_of(r, "CLUSTER", c.name, c.owner, err));
     if (r->st->live->kind == LK_REPLICA)
-        return live_refuse(FAIL(err, E_UNSUPPORTED, "COMMENT ON CLUSTER REPLICA not yet supported"), "0A000", err);
+        return on_replica(r, &c, err);
     c.comment = given(r);
     live_audit(r, "comment", "cluster", NULL, details(r->a, c.id, c.name));
     return realm_put_cluster(r->svc->realm, &c, err);

@@ -18,10 +18,16 @@ void live_pause_view(Service *s, const Object *o)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     Str cluster = realm_cluster_name(s->realm, a, o->cluster);
+    bool scheduled = realm_cluster_scheduled(s->realm, o->cluster);
     Error why, failed;
 
+    if (scheduled && live_hold_view(s, a, o))             /* between its refreshes it is as the last one has left it */
+        return;
     RAISE(&why, E_UNAVAILABLE, "materialized view \"" STR_FMT "\" makes no progress: cluster \"" STR_FMT "\" has no replicas", STR_ARG(live_full(a, o)), STR_ARG(cluster));
-    error_hint(&why, "ALTER CLUSTER " STR_FMT " SET (REPLICATION FACTOR 1)", STR_ARG(sql_ident_str(a, cluster)));
+    if (scheduled)
+        error_hint(&why, "The cluster runs around the refreshes of its views alone: ALTER CLUSTER " STR_FMT " SET (SCHEDULE = MANUAL, REPLICATION FACTOR 1)", STR_ARG(sql_ident_str(a, cluster)));
+    else
+        error_hint(&why, "ALTER CLUSTER " STR_FMT " SET (REPLICATION FACTOR 1)", STR_ARG(sql_ident_str(a, cluster)));
     memcpy(why.sqlstate, "55000", 6);
     if (note(s, a, o->id, S("1"), &failed) != OK)
         log_error(&failed, "a view's pause was not noted", "view", str_z(a, live_full(a, o)), NULL);

@@ -100,7 +100,7 @@ static Status show_replicas(Run *r, Rows *rows, Error *err UNUSED)
             cell_str(rows, row, 1, all.p[i].replicas.p[k].name);
             cell_str(rows, row, 2, all.p[i].replicas.p[k].size);
             cell_bool(rows, row, 3, 1);
-            cell_str(rows, row, 4, S(""));
+            cell_str(rows, row, 4, all.p[i].replicas.p[k].comment);
         }
     return OK;
 }
@@ -123,12 +123,14 @@ static void cluster_options(Arena *a, const RealmCluster *c, LiveStmt *l)
     vec_push(a, &l->options, option("INTROSPECTION DEBUGGING", OPT_BOOL, c->introspection_debugging ? S("true") : S("false")));
     vec_push(a, &l->options, option("INTROSPECTION INTERVAL", OPT_STRING, interval_text(a, c->introspection_ms)));
     vec_push(a, &l->options, option("MANAGED", OPT_BOOL, S("true")));
-    vec_push(a, &l->options, option("REPLICATION FACTOR", OPT_NUMBER, str_fmt(a, "%lld", (long long)c->replication_factor)));
+    bool scheduled = str_eq(c->schedule, S("on-refresh"));
+    if (!scheduled)                                       /* else it is the schedule's matter */
+        vec_push(a, &l->options, option("REPLICATION FACTOR", OPT_NUMBER, str_fmt(a, "%lld", (long long)c->replication_factor)));
     vec_push(a, &l->options, option("SIZE", OPT_STRING, c->size));
-    if (str_eq(c->schedule, S("on-refresh")))
-        vec_push(a, &l->options, option("SCHEDULE", OPT_GROUP, S("ON REFRESH")));
-    else
-        vec_push(a, &l->options, option("SCHEDULE", OPT_NAME, S("manual")));
+    LiveOption schedule = scheduled ? option("SCHEDULE", OPT_GROUP, S("ON REFRESH")) : option("SCHEDULE", OPT_NAME, S("manual"));
+    if (scheduled && c->hydration_ms)
+        vec_push(a, &schedule.list, option("HYDRATION TIME ESTIMATE", OPT_STRING, interval_text(a, c->hydration_ms)));
+    vec_push(a, &l->options, schedule);
     if (c->workload.n)
         vec_push(a, &l->options, option("WORKLOAD CLASS", OPT_STRING, c->workload));
 }

@@ -178,6 +178,7 @@ struct LiveClock *live_clock_new(Service *s);
 NODISCARD Status live_clock_start(struct LiveClock *c, Error *err);
 void live_clock_wake(struct LiveClock *c);                                              /* an object came or changed */
 void live_clock_free(struct LiveClock *c);
+int64_t live_schedule(Service *s, Arena *a);                                            /* live_schedule.c: clusters come and go; when to ask again */
 int64_t live_refreshed(Service *s, Arena *a, int64_t id);                               /* 0: never */
 NODISCARD Status live_note_refreshed(Service *s, Arena *a, int64_t id, int64_t at_ms, Error *err);
 

@@ -118,7 +118,7 @@ Status mzf_schedules(MzFill *f)
     for vec_each(RealmCluster, c, &f->w->clusters) {
         mz_str(f, c->id);
         mz_str(f, c->schedule.n ? c->schedule : S("manual"));
-        mz_null(f);
+        mz_interval(f, str_eq(c->schedule, S("on-refresh")) ? c->hydration_ms : -1);
         mz_end(f);
     }
     return OK;
@@ -272,6 +272,9 @@ Status mzf_comments(MzFill *f)
         comment(f, s->id, "schema", 0, s->comment);
     for vec_each(RealmCluster, c, &f->w->clusters)
         comment(f, c->id, "cluster", 0, c->comment);
+    for vec_each(RealmCluster, c, &f->w->clusters)
+        for vec_each(RealmReplica, p, &c->replicas)
+            comment(f, p->id, "cluster-replica", 0, p->comment);
     for vec_each(RealmRole, x, &f->w->roles)
         comment(f, x->id, "role", 0, x->comment);
     return OK;

@@ -168,6 +168,15 @@ bool realm_cluster_runs(Realm *r, Str id)
     return runs;
 }
 
+bool realm_cluster_scheduled(Realm *r, Str id)
+{
+    pthread_mutex_lock(&r->lock);
+    const RealmCluster *c = realm_cluster_of_id(r, id);
+    bool scheduled = c && str_eq(c->schedule, S("on-refresh"));
+    pthread_mutex_unlock(&r->lock);
+    return scheduled;
+}
+
 /* ---- documents ------------------------------------------------------------------------------------------------------------------- */
 
 CatChange realm_doc(Arena *a, RealmClass class, Str id, Json *value)

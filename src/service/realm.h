@@ -21,12 +21,13 @@ typedef ObjGrants RealmGrants;
 
 typedef struct RealmDatabase { Str id, name, owner; RealmGrants grants; Str comment; } RealmDatabase;
 typedef struct RealmSchema { Str id, database, name, owner; RealmGrants grants; Str comment; } RealmSchema;    /* database: its id; "" system schemas */
-typedef struct RealmReplica { Str id, name, size, owner, zone; } RealmReplica;
+typedef struct RealmReplica { Str id, name, size, owner, zone, comment; } RealmReplica;
 typedef VEC(RealmReplica) RealmReplicas;
 typedef struct RealmCluster {
     Str id, name, owner, size, schedule, workload, comment;                         /* schedule: "manual", "on-refresh" */
     int managed, introspection_debugging;
     int64_t replication_factor, introspection_ms;
+    int64_t hydration_ms;                                                           /* "on-refresh": it begins to run so long before a refresh */
     StrVec zones;
     RealmReplicas replicas;
     RealmGrants grants;
@@ -66,6 +67,7 @@ NODISCARD Status realm_cluster(Realm *r, Arena *a, Str name, RealmCluster *ret, 
 NODISCARD Status realm_cluster_by_id(Realm *r, Arena *a, Str id, RealmCluster *ret, Error *err);
 NODISCARD Status realm_role(Realm *r, Arena *a, Str name, RealmRole *ret, Error *err);
 NODISCARD Status realm_role_by_id(Realm *r, Arena *a, Str id, RealmRole *ret, Error *err);
+bool realm_cluster_scheduled(Realm *r, Str id);                                                          /* SCHEDULE = ON REFRESH */
 bool realm_has_database(Realm *r, Str name);
 bool realm_has_schema(Realm *r, Str database, Str name);
 Str realm_role_name(Realm *r, Arena *a, Str id);                                                         /* "" when there is none; PUBLIC */

@@ -125,6 +125,7 @@ static Json *replicas_json(Arena *a, const RealmReplicas *all)
         text(a, j, "size", r->size);
         text(a, j, "owner", r->owner);
         text(a, j, "zone", r->zone);
+        text(a, j, "comment", r->comment);
         json_push(a, list, j);
     }
     return list;
@@ -134,7 +135,8 @@ static void replicas_of(Arena *a, const Json *list, RealmReplicas *ret)
 {
     for (size_t i = 0; i < json_len(list); i++) {
         const Json *j = json_at(list, i);
-        RealmReplica r = { .id = own(a, j, "id"), .name = own(a, j, "name"), .size = own(a, j, "size"), .owner = own(a, j, "owner"), .zone = own(a, j, "zone") };
+        RealmReplica r = { .id = own(a, j, "id"), .name = own(a, j, "name"), .size = own(a, j, "size"), .owner = own(a, j, "owner"), .zone = own(a, j, "zone"),
+                          .comment = own(a, j, "comment") };
         vec_push(a, ret, r);
     }
 }
@@ -154,6 +156,7 @@ Json *realm_cluster_json(Arena *a, const RealmCluster *c)
     flag(a, j, "introspection-debugging", c->introspection_debugging);
     json_set(a, j, "replication-factor", json_int(a, c->replication_factor));
     json_set(a, j, "introspection-ms", json_int(a, c->introspection_ms));
+    json_set(a, j, "hydration-ms", json_int(a, c->hydration_ms));
     json_set(a, j, "zones", texts_json(a, &c->zones));
     json_set(a, j, "replicas", replicas_json(a, &c->replicas));
     json_set(a, j, "grants", realm_grants_json(a, &c->grants));
@@ -165,7 +168,7 @@ RealmCluster realm_cluster_of(Arena *a, const Json *j)
     RealmCluster c = { .id = own(a, j, "id"), .name = own(a, j, "name"), .owner = own(a, j, "owner"), .size = own(a, j, "size"), .schedule = own(a, j, "schedule"),
                        .workload = own(a, j, "workload"), .comment = own(a, j, "comment"), .managed = json_get_bool(j, "managed", false),
                        .introspection_debugging = json_get_bool(j, "introspection-debugging", false), .replication_factor = json_get_int(j, "replication-factor", 0),
-                       .introspection_ms = json_get_int(j, "introspection-ms", 1000) };
+                       .introspection_ms = json_get_int(j, "introspection-ms", 1000), .hydration_ms = json_get_int(j, "hydration-ms", 0) };
     texts_of(a, json_get(j, "zones"), &c.zones);
     replicas_of(a, json_get(j, "replicas"), &c.replicas);
     realm_grants_of(a, json_get(j, "grants"), &c.grants);

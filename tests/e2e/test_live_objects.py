@@ -387,6 +387,79 @@ def test_as_of(server, db):
         c.execute("DROP TABLE h2")
 
 
+def test_comment_on_a_replica(db):
+    db.execute("CREATE CLUSTER noted REPLICAS (mine (SIZE '25cc'), other (SIZE '25cc'))")
+    db.execute("COMMENT ON CLUSTER REPLICA noted.mine IS 'the first one'")
+    assert rows(db, "SHOW CLUSTER REPLICAS WHERE cluster = 'noted'") == [("noted", "mine", "25cc", True, "the first one"), ("noted", "other", "25cc", True, "")]
+    assert rows(db, "SELECT object_type, comment FROM mz_internal.mz_comments c JOIN mz_cluster_replicas r ON r.id = c.id WHERE r.name = 'mine'") == [("cluster-replica", "the first one")]
+    refused(db, "COMMENT ON CLUSTER REPLICA noted.none IS 'x'", "unknown cluster replica 'none'", "42704")
+    db.execute("COMMENT ON CLUSTER REPLICA noted.mine IS NULL")
+    assert rows(db, "SELECT count(*) FROM mz_internal.mz_comments WHERE object_type = 'cluster-replica'") == [(0,)]
+    db.execute("DROP CLUSTER noted")
+
+
+def replica_events(c, cluster):
+    return [tuple(r) for r in rows(c, f"SELECT event_type, details->>'reason' FROM mz_audit_events WHERE object_type = 'cluster-replica' AND details->>'cluster_name' = '{cluster}' ORDER BY id")]
+
+
+def until_within(seconds, ask):
+    """What fails on the way is not yet so."""
+    deadline = time.time() + seconds
+    while True:
+        try:
+            if ask():
+                return
+        except psycopg.errors.ObjectNotInPrerequisiteState:
+            pass
+        assert time.time() < deadline
+        time.sleep(0.05)
+
+
+def test_a_cluster_with_a_schedule(server, db):
+    """It runs from the estimate before a refresh until it is done; its views stay readable, what follows each commit does not."""
+    refused(db, "CREATE CLUSTER sc (SIZE '25cc', SCHEDULE = ON REFRESH, REPLICATION FACTOR 1)", "REPLICATION FACTOR cannot be given together with any SCHEDULE other than MANUAL")
+    refused(db, "CREATE CLUSTER sc (SIZE '25cc', SCHEDULE = ON REFRESH (HYDRATION TIME ESTIMATE = '-1 s'))", "HYDRATION TIME ESTIMATE")
+    refused(db, "CREATE CLUSTER sc (SIZE '25cc', SCHEDULE = ON REFRESH (HYDRATION TIME ESTIMATE = 'soon'))", "invalid HYDRATION TIME ESTIMATE option value")
+    db.execute("CREATE CLUSTER sc (SIZE '25cc', SCHEDULE = ON REFRESH (HYDRATION TIME ESTIMATE = '1 hour'))")
+    assert "SCHEDULE = ON REFRESH (HYDRATION TIME ESTIMATE = '3600 s')" in rows(db, "SHOW CREATE CLUSTER sc")[0][1] and "REPLICATION FACTOR" not in rows(db, "SHOW CREATE CLUSTER sc")[0][1]
+    schedule = "SELECT s.type, s.refresh_hydration_time_estimate::text FROM mz_internal.mz_cluster_schedules s JOIN mz_clusters c ON c.id = s.cluster_id WHERE c.name = 'sc'"
+    assert rows(db, schedule) == [("on-refresh", "01:00:00")]
+    factor = "SELECT replication_factor FROM mz_clusters WHERE name = 'sc'"
+    assert rows(db, factor) == [(0,)] and rows(db, "SHOW CLUSTER REPLICAS WHERE cluster = 'sc'") == []                       # nothing is due
+    refused(db, "ALTER CLUSTER sc SET (REPLICATION FACTOR 1)", "REPLICATION FACTOR cannot be set if the cluster SCHEDULE is anything other than MANUAL")
+    db.execute("ALTER CLUSTER sc SET (SCHEDULE = ON REFRESH)")
+    assert rows(db, schedule) == [("on-refresh", "00:00:00")]
+    db.execute("CREATE TABLE sct (a int)")
+    db.execute("INSERT INTO sct VALUES (1)")
+    db.execute("CREATE MATERIALIZED VIEW sc_every IN CLUSTER sc WITH (REFRESH AT CREATION, REFRESH EVERY '3s') AS SELECT count(*) AS n FROM sct")
+    db.execute("CREATE MATERIALIZED VIEW sc_commit IN CLUSTER sc AS SELECT count(*) AS n FROM sct")
+    assert rows(db, "SELECT n FROM sc_every") == [(1,)] and rows(db, factor) == [(0,)]                                       # as the last refresh has left it
+    e = refused(db, "SELECT n FROM sc_commit", 'cluster "sc" has no replicas', "55000")
+    assert "SCHEDULE = MANUAL" in e.diag.message_hint
+    db.execute("INSERT INTO sct VALUES (2)")
+    assert rows(db, "SELECT n FROM sc_every") == [(1,)]
+    until_within(8, lambda: rows(db, "SELECT n FROM sc_every") == [(2,)])
+    until_within(2, lambda: rows(db, factor) == [(0,)])
+    events = replica_events(db, "sc")
+    assert events[:2] == [("create", "schedule"), ("drop", "schedule")] and len(events) % 2 == 0
+    # With an estimate as long as the pause between refreshes it is always about to be needed.
+    db.execute("ALTER CLUSTER sc SET (SCHEDULE = ON REFRESH (HYDRATION TIME ESTIMATE = '3s'))")
+    until_within(5, lambda: rows(db, factor) == [(1,)])
+    until_within(5, lambda: rows(db, "SELECT n FROM sc_commit") == [(2,)])
+    db.execute("ALTER CLUSTER sc RESET (SCHEDULE)")
+    assert rows(db, schedule) == [("manual", None)] and "SCHEDULE = MANUAL" in rows(db, "SHOW CREATE CLUSTER sc")[0][1]
+    assert rows(db, factor) == [(1,)]
+    db.execute("ALTER CLUSTER sc SET (SCHEDULE = ON REFRESH)")
+    until_within(5, lambda: rows(db, factor) == [(0,)])
+    server.stop()
+    server.start()
+    with server.connect("materialize") as c:
+        assert rows(c, schedule) == [("on-refresh", "00:00:00")]
+        c.execute("INSERT INTO sct VALUES (3)")
+        until_within(8, lambda: rows(c, "SELECT n FROM sc_every") == [(3,)])
+        c.execute("DROP CLUSTER sc CASCADE")
+
+
 def test_refresh(server, db):
     db.execute("CREATE TABLE rf (a int)")
     db.execute("INSERT INTO rf VALUES (1)")
