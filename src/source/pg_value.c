@@ -38,6 +38,22 @@ static bool numeric_type(int32_t mod, DataType *t)
     return scale >= 0 && scale <= t->precision;
 }
 
+static const struct { uint32_t oid, array; RangeKind kind; } range_types[] = {
+    { 3904, 3905, RANGE_INT4 }, { 3906, 3907, RANGE_NUM }, { 3908, 3909, RANGE_TS }, { 3910, 3911, RANGE_TSTZ }, { 3912, 3913, RANGE_DATE }, { 3926, 3927, RANGE_INT8 },
+};
+
+static bool range_type(Arena *a, uint32_t oid, int *is_array, DataType *ret, Str *name)
+{
+    for (size_t i = 0; i < COUNT_OF(range_types); i++)
+        if (range_types[i].oid == oid || range_types[i].array == oid) {
+            *is_array = range_types[i].array == oid;
+            *ret = data_type_copy(a, data_type_of_range(range_types[i].kind));
+            *name = str_c(range_name(range_types[i].kind));
+            return true;
+        }
+    return false;
+}
+
 static bool scalar_type(Arena *a, const TypeRow *row, int32_t mod, DataType *ret, Str *name)
 {
     *ret = (DataType){ .kind = row->kind };
@@ -58,7 +74,7 @@ bool pg_type(Arena *a, uint32_t oid, int32_t mod, DataType *ret, Str *sql_type)
     const TypeRow *row = row_of(oid, &is_array);
     DataType element;
 
-    if (!row || !scalar_type(a, row, mod, &element, sql_type))
+    if (row ? !scalar_type(a, row, mod, &element, sql_type) : !range_type(a, oid, &is_array, &element, sql_type))
         return false;
     *ret = element;
     if (is_array) {
@@ -293,6 +309,50 @@ static Status text_value(const DataType *t, Arena *a, Str s, Value *ret, Error *
     return OK;
 }
 
+static Status scalar(Arena *a, const DataType *t, Str s, Value *ret, Error *err);
+
+/* Beyond all moments there are two more, as bounds alone. */
+static bool is_infinite(const DataType *t, Str s, Value *ret)
+{
+    bool minus = str_eq(s, S("-infinity"));
+    int64_t most = t->kind == DT_DATE ? INT32_MAX : INT64_MAX;
+
+    if ((t->kind != DT_DATE && t->kind != DT_TIMESTAMP && t->kind != DT_TIMESTAMPTZ) || (!minus && !str_eq(s, S("infinity"))))
+        return false;
+    *ret = (Value){ .kind = t->kind, .type = t, .integer = minus ? -most : most };
+    return true;
+}
+
+static Status bound(Arena *a, const DataType *t, const StrVec *text, Value *ret, Error *err)
+{
+    if (!text->n || is_infinite(t, text->p[0], ret))
+        return OK;
+    return scalar(a, t, text->p[0], ret, err);
+}
+
+static Value flag(const DataType *t, bool v) { return (Value){ .kind = DT_BOOL, .type = t, .boolean = v }; }
+
+/* PostgreSQL gives them canonical: [1,11), empty, a bound that is not there exclusive. */
+static Status range(Arena *a, const DataType *t, Str s, Value *ret, Error *err)
+{
+    Value *f = arena_array(a, Value, RANGE_FIELDS);
+    RangeText r;
+
+    if (!range_parts(a, s, &r))
+        return bad("range", s, err);
+    for (int i = 0; i < RANGE_FIELDS; i++)
+        f[i] = (Value){ .kind = DT_NULL };
+    f[RANGE_STATE] = (Value){ .kind = DT_INT8, .type = &t->children[RANGE_STATE], .integer = r.empty ? RANGE_IS_EMPTY : r.lower.n ? RANGE_HAS_LOWER : RANGE_NO_LOWER };
+    f[RANGE_LO_EXCLUSIVE] = flag(&t->children[RANGE_LO_EXCLUSIVE], !r.empty && !r.lower_inclusive);
+    f[RANGE_HI_INCLUSIVE] = flag(&t->children[RANGE_HI_INCLUSIVE], !r.empty && r.upper_inclusive);
+    if (!r.empty) {
+        TRY(bound(a, &t->children[RANGE_LO], &r.lower, &f[RANGE_LO], err));
+        TRY(bound(a, &t->children[RANGE_HI], &r.upper, &f[RANGE_HI], err));
+    }
+    *ret = (Value){ .kind = DT_STRUCT, .type = t, .items = { f, RANGE_FIELDS } };
+    return OK;
+}
+
 static Status scalar(Arena *a, const DataType *t, Str s, Value *ret, Error *err)
 {
     *ret = (Value){ .kind = t->kind, .type = t };
@@ -306,6 +366,7 @@ static Status scalar(Arena *a, const DataType *t, Str s, Value *ret, Error *err)
     case DT_DATE: case DT_TIME: case DT_TIMESTAMP: case DT_TIMESTAMPTZ: return moment(t, s, ret, err);
     case DT_INTERVAL: return interval(s, ret, err);
     case DT_UUID: return uuid(a, s, ret, err);
+    case DT_STRUCT: return range(a, t, s, ret, err);
     default: return text_value(t, a, s, ret, err);
     }
 }

@@ -141,6 +141,26 @@ static void test_values(void **state UNUSED)
     assert_int_equal(value(a, INT4S, -1, "{}").items.n, 0);
 }
 
+static void test_ranges(void **state UNUSED)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Value *f = value(a, 3904, -1, "[1,11)").items.p;
+
+    assert_true(f[RANGE_STATE].integer == RANGE_HAS_LOWER && f[RANGE_LO].integer == 1 && f[RANGE_HI].integer == 11 && !f[RANGE_LO_EXCLUSIVE].boolean && !f[RANGE_HI_INCLUSIVE].boolean);
+    f = value(a, 3926, -1, "(,)").items.p;
+    assert_true(f[RANGE_STATE].integer == RANGE_NO_LOWER && f[RANGE_LO].kind == DT_NULL && f[RANGE_HI].kind == DT_NULL && f[RANGE_LO_EXCLUSIVE].boolean && !f[RANGE_HI_INCLUSIVE].boolean);
+    f = value(a, 3906, -1, "empty").items.p;
+    assert_true(f[RANGE_STATE].integer == RANGE_IS_EMPTY && f[RANGE_LO].kind == DT_NULL && !f[RANGE_LO_EXCLUSIVE].boolean);
+    f = value(a, 3910, -1, "(\"1970-01-01 01:00:00+01\",infinity]").items.p;
+    assert_true(f[RANGE_LO].integer == 0 && f[RANGE_LO_EXCLUSIVE].boolean && f[RANGE_HI].integer == INT64_MAX && f[RANGE_HI_INCLUSIVE].boolean);
+    assert_int_equal(value(a, 3905, -1, "{\"[1,3)\",NULL,empty}").items.n, 3);
+    refused(a, 3904, -1, "[1,2");
+    refused(a, 3904, -1, "[a,2)");
+    refused(a, 3904, -1, "[1,2,3)");
+    refused(a, 3906, -1, "[0.00000000001,1)");
+    refused(a, 3926, -1, "");
+}
+
 static void test_values_that_have_no_place(void **state UNUSED)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
@@ -173,7 +193,7 @@ static void test_lsn(void **state UNUSED)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages), cmocka_unit_test(test_broken_messages), cmocka_unit_test(test_copy_lines), cmocka_unit_test(test_values), cmocka_unit_test(test_values_that_have_no_place),
+        cmocka_unit_test(test_messages), cmocka_unit_test(test_broken_messages), cmocka_unit_test(test_copy_lines), cmocka_unit_test(test_values), cmocka_unit_test(test_ranges), cmocka_unit_test(test_values_that_have_no_place),
         cmocka_unit_test(test_lsn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

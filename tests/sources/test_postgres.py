@@ -126,6 +126,34 @@ def test_types(up, firn):
     wait(firn, "SELECT count(*) FROM t", [(1,)])
 
 
+def test_ranges(up, firn):
+    """Of the snapshot and of the stream the same; NULL is not empty; what cannot be held leaves its row out."""
+    up.execute("""CREATE TABLE r (id int PRIMARY KEY, i4 int4range, i8 int8range, n numrange, d daterange, ts tsrange, tz tstzrange, a int4range[]);
+                  ALTER TABLE r REPLICA IDENTITY FULL; CREATE PUBLICATION p FOR TABLE r""")
+    rows = ["'[1,10]', '(5,15)', '[1.5,2.25)', '[2026-01-01,2026-01-31]', '[2026-01-01 10:00,2026-01-01 11:00:00.5)', '(2026-01-01 10:00+02,2026-01-01 12:00+00]', ARRAY[int4range '[1,2]', NULL, 'empty']",
+            "'(,5]', '[7,)', '(,)', '[2026-01-01,)', '(,2026-01-01)', '[-infinity,infinity)', '{}'", "'empty', '(1,1]', '[3,3]', '[2026-01-01,infinity)', 'empty', NULL, NULL", "NULL, NULL, NULL, NULL, NULL, NULL, NULL"]
+    want = [("[1,11)", "[6,15)", "[1.5,2.25)", "[2026-01-01,2026-02-01)", '["2026-01-01 10:00:00","2026-01-01 11:00:00.5")', '("2026-01-01 08:00:00+00","2026-01-01 12:00:00+00"]', '{"[1,3)",NULL,empty}'),
+            ("(,6)", "[7,)", "(,)", "[2026-01-01,)", '(,"2026-01-01 00:00:00")', "[-infinity,infinity)", "{}"), ("empty", "empty", "[3,3]", "[2026-01-01,infinity)", "empty", None, None), (None,) * 7]
+    for i, r in enumerate(rows):
+        up.execute(f"INSERT INTO r VALUES ({i}, {r})")
+    q(firn, "CREATE SOURCE s FROM POSTGRES CONNECTION pg (PUBLICATION 'p') FOR ALL TABLES")
+    assert [t for _, _, t, _ in q(firn, "SHOW COLUMNS FROM r")][1:] == ["int4range", "int8range", "numrange", "daterange", "tsrange", "tstzrange", "int4range[]"]
+    shown = "SELECT i4::text, i8::text, n::text, d::text, ts::text, tz::text, a::text FROM r"
+    wait(firn, f"{shown} ORDER BY id", want)
+    for i, r in enumerate(rows):
+        up.execute(f"INSERT INTO r VALUES ({i + 10}, {r})")
+    wait(firn, f"{shown} WHERE id >= 10 ORDER BY id", want)
+    assert q(firn, "SELECT count(*) FROM (SELECT DISTINCT i4, i8, n, d, ts, tz, a FROM r) d") == [(4,)]
+    q(firn, "CREATE MATERIALIZED VIEW by_range AS SELECT i4, count(*) AS n FROM r WHERE i4 @> 3 OR i4 = int4range(1, 11) GROUP BY i4")
+    up.execute("UPDATE r SET i4 = '[2,4]' WHERE id = 0; DELETE FROM r WHERE id = 11")
+    wait(firn, "SELECT i4::text, n FROM by_range ORDER BY 1", [("(,6)", 1), ("[1,11)", 1), ("[2,5)", 1)])
+    firn.kill()
+    firn.start()
+    up.execute("INSERT INTO r (id, i4, n) VALUES (20, '[3,3]', '[0.00000000001,1]'), (21, '[3,3]', '[1,2]')")
+    wait(firn, "SELECT i4::text, n::text FROM r WHERE id >= 20", [("[3,4)", "[1,2]")])
+    wait(firn, "SELECT i4::text, n FROM by_range ORDER BY 1", [("(,6)", 1), ("[1,11)", 1), ("[2,5)", 1), ("[3,4)", 1)])
+
+
 def test_changes(up, firn):
     up.execute("""CREATE TABLE pk (id int PRIMARY KEY, v text); ALTER TABLE pk REPLICA IDENTITY FULL; ALTER TABLE pk ALTER v SET STORAGE EXTERNAL;
                   CREATE TABLE bag (a int, b text); ALTER TABLE bag REPLICA IDENTITY FULL; CREATE PUBLICATION p FOR ALL TABLES;
