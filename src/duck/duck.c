@@ -66,6 +66,7 @@ static Status configure(duckdb_config c, const DuckOptions *o, Error *err)
         { "allow_unsigned_extensions", "false" },
         { "preserve_insertion_order", "false" },
         { "order_by_non_integer_literal", "true" },   /* a constant as ORDER BY key orders nothing; it is no error in Spark */
+        { "checkpoint_threshold", "128MB" },          /* of a database file's log: each checkpoint packs its last rows anew. Read back in some 2 s after a crash */
     };
     char threads[16];
 
