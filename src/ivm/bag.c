@@ -75,9 +75,24 @@ static void insert_rows(Emit *e, Str change)
     e->plan->insert_sql = sb_str(&b);
 }
 
+/* All that comes comes once. */
+static Status insert_delta(Emit *e, Error *err)
+{
+    Str rows = {0};
+    StrBuf b = sb_new(e->a);
+    TRY(delta_sql(e, e->v->root, &rows, err));
+    sb_addc(&b, "SELECT ");
+    put_visible(&b, e, "x");
+    sb_fmt(&b, " FROM (" STR_FMT ") x", STR_ARG(rows));
+    e->plan->insert_sql = sb_str(&b);
+    return OK;
+}
+
 Status bag_plan(Emit *e, Error *err)
 {
     Str change = {0};
+    if (emit_unit(e, e->v->root))
+        return insert_delta(e, err);
     TRY(delta_table(e, e->v->root, &change, err));
     insert_rows(e, change);
     if (!emit_deletes(e, e->v->root))

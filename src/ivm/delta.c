@@ -3,8 +3,8 @@
  *
  * Linear nodes carry the weight along.  An inner join of N inputs has N terms: term i joins the new states before i, the
  * delta of i, and the old states after it (telescoping, spec/ivm.md 2.2); terms of unchanged inputs do not exist.  Other
- * nodes are in delta_affected.c.  Deltas are right without being consolidated; who needs a consolidated one, or needs it
- * twice, asks for delta_table: a step of its own, made once. */
+ * nodes are in delta_affected.c.  Deltas are right without being consolidated; who needs one where nothing cancels, or needs
+ * it twice, asks for delta_table: a step of its own, made once. */
 #include "ivm/ivm_int.h"
 
 static Status put_inline(Emit *e, const Node *n, StrBuf *b, Error *err)
@@ -293,25 +293,46 @@ Status delta_sql(Emit *e, const Node *n, Str *ret, Error *err)
     return OK;
 }
 
+static Str consolidated(Emit *e, const Node *n, Str sql)
+{
+    StrBuf b = sb_new(e->a);
+    size_t keys = 0;
+    sb_addc(&b, "SELECT ");
+    put_columns(&b, n, "x");
+    sb_fmt(&b, ", CAST(sum(x.w) AS BIGINT) AS w FROM (" STR_FMT ") x", STR_ARG(sql));
+    for (size_t i = 0; i < node_ncols(n); i++)
+        keys += n->used[i] != 0;
+    for (size_t i = 0; i < (keys ? keys : 1); i++)
+        sb_fmt(&b, "%s%zu", i ? ", " : " GROUP BY ", i + 1);
+    sb_addc(&b, " HAVING sum(x.w) <> 0");
+    return sb_str(&b);
+}
+
+/* A pass over rows that only came is read where it stands: to make a table of it costs more than to read it twice. */
 Status delta_table(Emit *e, const Node *n, Str *ret, Error *err)
 {
     Str sql = {0};
-    StrBuf b = sb_new(e->a);
-    size_t keys = 0;
-    if (!e->tables[n->id].n) {
-        TRY(delta_sql(e, n, &sql, err));
-        sb_addc(&b, "SELECT ");
-        put_columns(&b, n, "x");
-        sb_fmt(&b, ", CAST(sum(x.w) AS BIGINT) AS w FROM (" STR_FMT ") x", STR_ARG(sql));
-        for (size_t i = 0; i < node_ncols(n); i++)
-            keys += n->used[i] != 0;
-        for (size_t i = 0; i < (keys ? keys : 1); i++)
-            sb_fmt(&b, "%s%zu", i ? ", " : " GROUP BY ", i + 1);
-        sb_addc(&b, " HAVING sum(x.w) <> 0");
-        Str name = str_fmt(e->a, "ivm_d%d", n->id);
-        TRY(emit_step(e, name, sb_str(&b), err));
-        e->tables[n->id] = name;
-    }
+    int unit = emit_unit(e, n);
     *ret = e->tables[n->id];
+    if (ret->n)
+        return OK;
+    TRY(delta_sql(e, n, &sql, err));
+    if (unit && is_pass(n)) {
+        *ret = str_fmt(e->a, "(" STR_FMT ")", STR_ARG(sql));
+        return OK;
+    }
+    *ret = str_fmt(e->a, "ivm_d%d", n->id);
+    TRY(emit_step(e, *ret, unit ? sql : consolidated(e, n, sql), err));
+    e->tables[n->id] = *ret;
     return OK;
+}
+
+Status delta_consolidated(Emit *e, const Node *n, Str *ret, Error *err)
+{
+    Str sql = {0};
+    if (!emit_unit(e, n))
+        return delta_table(e, n, ret, err);
+    TRY(delta_sql(e, n, &sql, err));
+    *ret = str_fmt(e->a, "ivm_e%d", n->id);
+    return emit_step(e, *ret, consolidated(e, n, sql), err);
 }

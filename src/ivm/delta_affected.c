@@ -325,7 +325,7 @@ Status delta_distinct(Emit *e, const Node *n, Str *ret, Error *err)
 {
     Str change = {0};
     StrBuf b = sb_new(e->a);
-    TRY(delta_table(e, n->in.p[0], &change, err));
+    TRY(delta_consolidated(e, n->in.p[0], &change, err));
     sb_addc(&b, "SELECT ");
     put_columns(&b, n, "z");
     sb_addc(&b, ", CASE WHEN z.n1 > 0 THEN 1 ELSE -1 END AS w FROM (SELECT ");

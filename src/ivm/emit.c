@@ -40,18 +40,17 @@ int is_pass(const Node *n)
     return n->kind == NODE_SCAN;
 }
 
-/* What a join reads of another join is a step of its own, where equal rows became one of a greater weight. */
 static int inputs_unit(const Emit *e, const Node *n)
 {
     for vec_each(Node *, in, &n->in)
-        if (emit_changed(e, *in) && !(n->kind == NODE_JOIN ? is_pass(*in) && emit_unit(e, *in) : emit_unit(e, *in)))
+        if (emit_changed(e, *in) && !emit_unit(e, *in))
             return 0;
     return 1;
 }
 
 int emit_unit(const Emit *e, const Node *n)
 {
-    if (!e->changes || e->tables[n->id].n || (n->refs > 1 && !is_pass(n)))
+    if (!e->changes)
         return 0;
     switch (n->kind) {
     case NODE_SCAN:
@@ -60,6 +59,7 @@ int emit_unit(const Emit *e, const Node *n)
     case NODE_PROJECT:
     case NODE_UNION:
     case NODE_JOIN:
+    case NODE_FLAT:
         return inputs_unit(e, n);
     default:
         return 0;

@@ -239,7 +239,7 @@ int emit_changed(const Emit *e, const Node *n);
 int emit_time_moved(const Emit *e);
 int emit_deletes(const Emit *e, const Node *n);    /* n's delta may hold negative weights */
 int is_pass(const Node *n);                        /* filters and projections over a source */
-int emit_unit(const Emit *e, const Node *n);       /* every weight in n's delta, as delta_sql writes it, is 1 */
+int emit_unit(const Emit *e, const Node *n);       /* every weight in n's delta, as delta_sql and delta_table write it, is 1 */
 int emit_small(const Emit *e, const Node *n);      /* n stands on few rows, surely */
 NODISCARD Status emit_step(Emit *e, Str name, Str sql, Error *err);
 void put_columns(StrBuf *b, const Node *n, const char *alias);       /* alias.c1 AS c1, … of the used columns; never empty */
@@ -267,7 +267,9 @@ NODISCARD Status put_match(StrBuf *b, const Node *n, const Node *kept, const Nod
 
 /* delta.c: the change of a node as rows with a weight w. Call only when emit_changed. */
 NODISCARD Status delta_sql(Emit *e, const Node *n, Str *ret, Error *err);
-NODISCARD Status delta_table(Emit *e, const Node *n, Str *ret, Error *err);    /* consolidated, in a step of its own */
+/* What stands behind FROM: a step of its own, without rows that cancel each other; equal rows are one, or all have the weight 1 (emit_unit). */
+NODISCARD Status delta_table(Emit *e, const Node *n, Str *ret, Error *err);
+NODISCARD Status delta_consolidated(Emit *e, const Node *n, Str *ret, Error *err);      /* equal rows are one */
 /* A NODE_FLAT's function beside its input, and its columns. */
 NODISCARD Status put_flat(StrBuf *b, const Node *n, Error *err);
 void put_flat_columns(StrBuf *b, const Node *n);

@@ -349,7 +349,7 @@ static int has_extremes(const IvmView *v)
 static Status input_delta(Emit *e, Str *ret, Error *err)
 {
     const Node *in = e->v->agg->in.p[0];
-    if (has_extremes(e->v))
+    if (has_extremes(e->v) && !emit_unit(e, in))
         return delta_table(e, in, ret, err);
     TRY(delta_sql(e, in, ret, err));
     *ret = str_fmt(e->a, "(" STR_FMT ")", STR_ARG(*ret));
@@ -361,7 +361,7 @@ static Status group_step(Emit *e, int deletes, Error *err)
     const IvmView *v = e->v;
     Str change = {0};
     StrBuf b = sb_new(e->a);
-    int unit = !has_extremes(v) && emit_unit(e, v->agg->in.p[0]);
+    int unit = emit_unit(e, v->agg->in.p[0]);
     TRY(input_delta(e, &change, err));
     sb_addc(&b, "SELECT ");
     for (size_t i = 0; i < v->agg->nkeys; i++) {

@@ -96,7 +96,7 @@ struct Live {
 typedef struct Delta {
     Relation *rel;
     Str ins, del, chg;                /* columns (hidden too); rid; visible columns and __w. Empty: none */
-    int has_deletes;
+    int has_deletes, unit;            /* unit: every __w of chg is 1 */
     int64_t rows;                     /* of chg; -1: not counted */
     struct { const LiveWrite **p; size_t n, cap; } few;       /* of a table: the writes that `ins` is made of, when all of them have cells */
     Chunk *chunk;                     /* for watches */

@@ -69,6 +69,7 @@ static Status table_delta(Tick *t, Relation *r, Error *err)
         return OK;
     r->changed = t->t;
     d.has_deletes = w.del.n > 0;
+    d.unit = !d.has_deletes;
     d.ins = str_fmt(t->a, "i%lld", (long long)r->id);
     TRY(tick_temp_view(t, d.ins, str_join(t->a, &w.ins, S(" UNION ALL ")), err));
     if (d.has_deletes) {

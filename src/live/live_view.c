@@ -103,7 +103,7 @@ static Status source_states(Tick *t, const Relation *r, IvmChange *changes, Erro
     for (size_t i = 0; i < r->sources.n; i++) {
         const Relation *s = live_find(t->l, r->sources.p[i]);
         const Delta *d = tick_delta(t, r->sources.p[i]);
-        changes[i] = (IvmChange){ .changed = d != NULL, .has_deletes = d && d->has_deletes };
+        changes[i] = (IvmChange){ .changed = d != NULL, .has_deletes = d && d->has_deletes, .unit = d && d->unit };
         TRY(tick_temp_view(t, str_fmt(t->a, "s%zu_old", i), state_with(t, s, NULL), err));
         TRY(tick_temp_view(t, str_fmt(t->a, "s%zu_new", i), state_with(t, s, d), err));
         if (d && d->chg.n)
@@ -132,10 +132,11 @@ static Status count_signs(Tick *t, Delta *d, int64_t *gone, Error *err)
     CLEANUP(duck_result_freep) DuckResult *r = NULL;
     size_t n;
 
-    TRY(duck_query_held(t->l->conn, str_fmt(t->a, "SELECT count(*), count(*) FILTER (WHERE __w < 0) FROM " STR_FMT, STR_ARG(d->chg)), &r, err));
+    TRY(duck_query_held(t->l->conn, str_fmt(t->a, "SELECT count(*), count(*) FILTER (WHERE __w < 0), count(*) FILTER (WHERE __w <> 1) FROM " STR_FMT, STR_ARG(d->chg)), &r, err));
     TRY(duck_next(r, &n, err));
     d->rows = duck_value(t->a, r, 0, 0).integer;
     *gone = duck_value(t->a, r, 1, 0).integer;
+    d->unit = duck_value(t->a, r, 2, 0).integer == 0;
     return OK;
 }
 
