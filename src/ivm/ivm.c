@@ -208,6 +208,8 @@ static Status compile(Compiler *c, Error *err)
     TRY(list_sources(c, err));
     TRY(plan_query(c, v->query, NULL, &n, err));
     TRY(node_rename(c, n, &v->query->columns, &n, err));
+    if (c->arranges)
+        TRY(arrange_distinct(c, n, err));
     TRY(normal_root(c, n, err));
     choose_shape(v);
     TRY(check_picks(v, err));
@@ -215,6 +217,8 @@ static Status compile(Compiler *c, Error *err)
         TRY(check_partitions(v->root, err));
     TRY(check_fuzzy(v, v->root, seen, err));
     nodes_mark_used(v);
+    if (c->arranges)
+        TRY(arrange_cut(c, err));
     if (v->shape == IVM_MERGE)
         TRY(merge_compile(c, err));
     if (v->shape == IVM_REPLACE && !v->by_row)
@@ -228,6 +232,21 @@ static int see_any_now(void *ctx, Expr *e)
 {
     *(int *)ctx |= e->kind == EX_FUNCTION && e->func && str_eq(e->func->canonical, S("mz_now"));
     return 1;
+}
+
+/* The view in its other form, where it has one. */
+static void arrange(Arena *a, IvmView *v)
+{
+    IvmView *other = arena_new(a, IvmView);
+    Compiler c = { .a = a, .v = other, .arranges = 1 };
+    Error ignored = {0};
+    other->query = v->query;
+    other->target = v->target;
+    if (v->uses_now || v->shape == IVM_FULL_ONLY)
+        return;
+    list_columns(&c);
+    if (compile(&c, &ignored) == OK && other->inner.n)
+        v->arranged = other;
 }
 
 Status ivm_compile(Arena *a, const Query *q, IvmView **ret, Error *err) { return ivm_compile_for(a, q, IVM_STORED, ret, err); }
@@ -251,6 +270,8 @@ Status ivm_compile_for(Arena *a, const Query *q, IvmTarget target, IvmView **ret
         v->reason = str_dup(a, str_c(why.message));
         v->hidden = (IvmColumns){0};
     }
+    if (target == IVM_LIVE)
+        arrange(a, v);
     *ret = v;
     return OK;
 }
@@ -349,26 +370,40 @@ Str ivm_plan_text(Arena *a, const IvmView *v, const IvmPlan *p)
     return sb_str(&b);
 }
 
+/* The plans of the inner views of an arranged one. */
+static Status explain_inner(Arena *a, const IvmView *v, const IvmChange *all, StrBuf *b, Error *err)
+{
+    for (size_t i = 0; i < v->inner.n; i++) {
+        IvmPlan *p = NULL;
+        TRY(ivm_plan(a, v->inner.p[i].view, all, &p, err));
+        sb_fmt(b, "Aggregate %zu has a table of its own, s%zu. ", i + 1, v->tables.n - v->inner.n + i);
+        sb_add(b, ivm_plan_text(a, v->inner.p[i].view, p));
+    }
+    return OK;
+}
+
 Status ivm_explain(Arena *a, const IvmView *v, Str *ret, Error *err)
 {
     StrBuf b = sb_new(a);
     StrVec sources = {0};
-    IvmChange *all = arena_array(a, IvmChange, v->tables.n + 1);
+    const IvmView *kept = v->arranged ? v->arranged : v;
+    IvmChange *all = arena_array(a, IvmChange, kept->tables.n + 1);
     IvmPlan *p = NULL;
-    for (size_t i = 0; i <= v->tables.n; i++)
+    for (size_t i = 0; i <= kept->tables.n; i++)
         all[i] = (IvmChange){ .changed = 1, .has_deletes = 1 };
     for vec_each(const BoundTable *, t, &v->tables)
         vec_push(a, &sources, (*t)->display);
-    sb_fmt(&b, "%s: " STR_FMT "\n", v->shape == IVM_FULL_ONLY ? "Computed anew" : "Incremental", STR_ARG(v->reason));
+    sb_fmt(&b, "%s: " STR_FMT "\n", v->shape == IVM_FULL_ONLY ? "Computed anew" : "Incremental", STR_ARG(kept->reason));
     sb_fmt(&b, "Constructs: " STR_FMT "\n", STR_ARG(str_join(a, &v->constructs, S(", "))));
     sb_fmt(&b, "Sources: " STR_FMT "%s\n", STR_ARG(str_join(a, &sources, S(", "))), v->uses_now ? ", time" : "");
+    TRY(explain_inner(a, kept, all, &b, err));
     if (v->shape == IVM_FULL_ONLY) {
         Str query = {0};
         TRY(ivm_query_sql(a, v, &query, err));
         sb_fmt(&b, "query:\n  " STR_FMT "\n", STR_ARG(query));
     } else {
-        TRY(ivm_plan(a, v, all, &p, err));
-        sb_add(&b, ivm_plan_text(a, v, p));
+        TRY(ivm_plan(a, kept, all, &p, err));
+        sb_add(&b, ivm_plan_text(a, kept, p));
     }
     *ret = sb_str(&b);
     return OK;

@@ -43,6 +43,14 @@ typedef enum { IVM_STORED, IVM_LIVE } IvmTarget;
 NODISCARD Status ivm_compile(Arena *a, const Query *q, IvmView **ret, Error *err);                          /* for IVM_STORED */
 NODISCARD Status ivm_compile_for(Arena *a, const Query *q, IvmTarget target, IvmView **ret, Error *err);
 
+/* For IVM_LIVE, the same view over inner ones: aggregates below the top are views of their own, whose tables it reads, so that none is computed again from its rows.  NULL: there are none.
+ * The inner ones stand in an order in which each reads earlier ones alone.  Their tables are the last sources of them all, in that order; who keeps them says by what id
+ * (table->id; `text` is an inner view's rows in SQL: what it is).  Sources have the same numbers in all. */
+typedef struct IvmInner { IvmView *view; BoundTable *table; Str text; } IvmInner;
+typedef VEC(IvmInner) IvmInners;
+IvmView *ivm_arranged(const IvmView *v);
+const IvmInners *ivm_inner(const IvmView *v);       /* of an arranged one */
+
 IvmShape ivm_shape(const IvmView *v);
 /* The engine refuses the view's texts: from now on it is IVM_FULL_ONLY, without hidden columns. */
 void ivm_give_up(IvmView *v, Str why);

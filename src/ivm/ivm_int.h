@@ -98,6 +98,8 @@ struct IvmView {
     int by_row;                           /* REPLACE by the columns that are not fuzzy */
     Node *topk;                           /* REPLACE of the first topk_limit rows: the window that numbers them (topk.c) */
     int64_t topk_limit;
+    IvmView *arranged;                    /* arrange.c */
+    IvmInners inner;
 };
 
 typedef struct Compiler {
@@ -105,6 +107,7 @@ typedef struct Compiler {
     IvmView *v;
     VEC(const Query *) stack;             /* queries being planned: a recursive CTE meets itself here */
     size_t nexprs, ncolumns;
+    int arranges;                         /* aggregates below the top become views of their own */
 } Compiler;
 
 /* What names mean while a SELECT is planned: relations of the bound tree to columns of one node. */
@@ -189,6 +192,10 @@ NODISCARD Status group_subqueries(Grouping *g, const Select *sel, Scope *s, Expr
 
 /* grouping.c: GROUPING SETS, ROLLUP, CUBE: one aggregate a set, put together again. */
 NODISCARD Status plan_grouping_sets(Compiler *c, const Select *sel, Scope *s, ExprVec *lists[], size_t n, Error *err);
+
+/* arrange.c: count(DISTINCT) becomes aggregates that merge; aggregates below the top become views. */
+NODISCARD Status arrange_distinct(Compiler *c, Node *n, Error *err);
+NODISCARD Status arrange_cut(Compiler *c, Error *err);
 
 /* temporal.c: conditions on mz_now(). */
 int has_now(const Expr *e);

@@ -179,7 +179,7 @@ static Status own_types(Live *l, Relation *r, Error *err)
         return OK;
     cols = (DuckColumns){0};
     TRY(duck_describe(l->conn, r->a, str_fmt(r->a, "SELECT * FROM " STR_FMT, STR_ARG(live_table(r->a, r->id))), &cols, err));
-    if (r->view && ivm_hidden(r->view)->n && cols.n == r->cols.n)   /* it was given up when it was made */
+    if (ivm_hidden(r->view)->n && cols.n == r->cols.n && !ivm_inner(r->view)->n)   /* it was given up when it was made */
         ivm_give_up(r->view, S(GIVEN_UP));
     return OK;
 }
@@ -272,7 +272,7 @@ static Status fill_view(Live *l, Relation *r, const LiveViewOptions *o, Error *e
 
     TRY(make_table(l, r, err));
     Status s = tick_run(&t, err);
-    if (beyond_engine(r, s)) {                           /* the plan's text, or the query itself? */
+    if (beyond_engine(r, s) && !ivm_inner(r->view)->n) {                           /* the plan's text, or the query itself? */
         ivm_give_up(r->view, S(GIVEN_UP));
         TRY(live_exec(l, str_fmt(a, "DROP TABLE " STR_FMT, STR_ARG(live_table(a, r->id))), err));
         TRY(make_table(l, r, err));
@@ -288,6 +288,35 @@ static Status fill_view(Live *l, Relation *r, const LiveViewOptions *o, Error *e
     return s;
 }
 
+/* Has the file just the hidden columns that the view keeps? Another release may have kept others. */
+static Status stored_fits(Live *l, const Relation *r, bool *ret, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    const IvmColumns *hidden = ivm_hidden(r->view);
+    DuckColumns cols = {0};
+
+    TRY(duck_describe(l->conn, a, str_fmt(a, "SELECT * FROM " STR_FMT, STR_ARG(live_table(a, r->id))), &cols, err));
+    *ret = cols.n == r->cols.n + hidden->n;
+    for (size_t i = 0; *ret && i < hidden->n; i++)
+        *ret = str_eq(cols.p[r->cols.n + i].name, hidden->p[i].engine);
+    return OK;
+}
+
+/* Else its table becomes another one; who reads it sees no change. */
+static Status fit_table(Live *l, Relation *r, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Tick t = { .l = l, .a = a, .replace = r, .fill = r, .replaced = live_create_sql(a, r) };
+    bool fits;
+
+    TRY(stored_fits(l, r, &fits, err));
+    if (fits)
+        return OK;
+    Status s = tick_run(&t, err);
+    tick_forget_views(l);
+    return s;
+}
+
 static Status add_view(Live *l, Relation *r, const LiveViewOptions *o, Error *err)
 {
     Relation *kept = live_find(l, r->id);
@@ -296,6 +325,7 @@ static Status add_view(Live *l, Relation *r, const LiveViewOptions *o, Error *er
     view_columns(r);
     if (o->fill == LIVE_KEEP && kept && !kept->view) {   /* it was found in the file as a table; its types are those */
         TRY(own_types(l, r, err));
+        TRY(fit_table(l, r, err));
         r->readers.p = kept->readers.p;
         r->readers.n = kept->readers.n;
         r->readers.cap = kept->readers.cap;
@@ -323,24 +353,43 @@ void live_set_asserts(Relation *r, const LiveViewOptions *o)
     }
 }
 
-Status live_view_add_with(Live *l, int64_t id, Arena *owned, IvmView *view, const LiveViewOptions *o, Error *err)
+Status live_add_led(Live *l, int64_t id, Arena *owned, IvmView *view, const LiveViewOptions *o, Error *err)
 {
     Relation *r = relation_new(id);
 
     r->view = view;
     live_set_asserts(r, o);
-    live_lead(l);
     Status s = add_view(l, r, o, err);
-    if (s == OK) {
-        r->view_arena = owned;
-        register_relation(l, r);
-        l->counts.views++;
-        if (ivm_uses_now(view))
-            time_begin(l);
-    }
-    live_unlead(l);
-    if (s != OK)
+    if (s != OK) {
         relation_free(r);
+        return s;
+    }
+    r->view_arena = owned;
+    register_relation(l, r);
+    l->counts.views += !live_is_inner(id);
+    if (ivm_uses_now(view))
+        time_begin(l);
+    return OK;
+}
+
+/* Over inner views where that can be, else as it is. */
+static Status add_with_inners(Live *l, int64_t id, Arena *owned, IvmView *view, const LiveViewOptions *o, Error *err)
+{
+    IvmView *arranged = live_inners_make(l, id, owned, view);
+
+    if (arranged && live_add_led(l, id, owned, arranged, o, err) == OK) {
+        live_inners_keep(l, id, arranged);
+        return OK;
+    }
+    live_inners_keep(l, id, NULL);
+    return live_add_led(l, id, owned, view, o, err);
+}
+
+Status live_view_add_with(Live *l, int64_t id, Arena *owned, IvmView *view, const LiveViewOptions *o, Error *err)
+{
+    live_lead(l);
+    Status s = add_with_inners(l, id, owned, view, o, err);
+    live_unlead(l);
     return s;
 }
 
@@ -378,17 +427,30 @@ static Status drop_all(Live *l, const int64_t *ids, size_t n, Error *err)
     return n ? live_together(l, sb_str(&b), err) : OK;
 }
 
-Status live_drop(Live *l, const int64_t *ids, size_t n, Error *err)
+Status live_drop_led(Live *l, const int64_t *ids, size_t n, Error *err)
 {
-    live_lead(l);
-    Status s = drop_all(l, ids, n, err);
-    for (size_t i = 0; s == OK && i < n; i++) {
+    TRY(drop_all(l, ids, n, err));
+    for (size_t i = 0; i < n; i++) {
         Relation *r = live_find(l, ids[i]);
         if (!r)
             continue;
-        l->counts.views -= r->view != NULL;
+        l->counts.views -= r->view != NULL && !live_is_inner(r->id);
         unregister(l, r);
     }
+    return OK;
+}
+
+Status live_drop(Live *l, const int64_t *ids, size_t n, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Inners all = {0};
+
+    live_lead(l);
+    for (size_t i = 0; i < n; i++) {
+        vec_push(a, &all, ids[i]);
+        live_inners_of(l, a, ids[i], &all);
+    }
+    Status s = live_drop_led(l, all.p, all.n, err);
     live_unlead(l);
     return s;
 }
@@ -488,7 +550,7 @@ LiveCounts live_counts(Live *l)
     LiveCounts c = l->counts;
     c.broken = 0;
     for (size_t i = 0; i < l->rels.n; i++)
-        c.broken += l->rels.p[i]->error != NULL;
+        c.broken += l->rels.p[i]->error != NULL && !live_is_inner(l->rels.p[i]->id);
     pthread_mutex_unlock(&l->lock);
     return c;
 }
@@ -522,7 +584,7 @@ static Status sweep(Live *l, const LiveSetup *o, Error *err)
     for (size_t i = 0; i < names.n; i++) {
         int64_t id = 0;
         str_to_i64(str_from(names.p[i], 1), &id);
-        if (!o->keep || o->keep(o->ctx, id))
+        if (!o->keep || o->keep(o->ctx, live_owner(id)))
             TRY(table_keep(l, id, err));
         else
             TRY(live_exec(l, str_fmt(a, "DROP TABLE " STR_FMT "; DROP TABLE IF EXISTS " STR_FMT, STR_ARG(live_table(a, id)), STR_ARG(live_log_table(a, id))), err));

@@ -54,6 +54,18 @@ Status live_table_add_column(Live *l, int64_t id, const LiveColumn *c, Error *er
 
 /* ---- pauses --------------------------------------------------------------------------------------------------------------------- */
 
+/* With those that it alone reads. */
+static void pause(Live *l, Relation *r)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Inners inner = {0};
+
+    r->paused = 1;
+    live_inners_of(l, a, r->id, &inner);
+    for vec_each(int64_t, id, &inner)
+        live_find(l, *id)->paused = 1;
+}
+
 void live_view_pause(Live *l, int64_t id, const Error *why)
 {
     live_lead(l);
@@ -61,7 +73,7 @@ void live_view_pause(Live *l, int64_t id, const Error *why)
     if (r && r->view && (why || r->paused))               /* one that is told of no reason any more has none */
         relation_error(l, r, why);
     if (r && r->view)
-        r->paused = 1;
+        pause(l, r);
     live_unlead(l);
 }
 
@@ -74,10 +86,20 @@ static Status catch_up(Live *l, Relation *r, Error *err)
 
 static Status refresh(Live *l, int64_t id, int goes_on, Error *err)
 {
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    Inners inner = {0};
     Relation *r = live_find(l, id);
 
     if (!r || !r->view)
         return FAIL(err, E_NOT_FOUND, "there is no view %lld", (long long)id);
+    live_order(l);                                        /* inner ones read earlier ones */
+    for (size_t i = 0; i < l->order.n; i++)
+        if (live_is_inner(l->order.p[i]->id) && live_owner(l->order.p[i]->id) == id)
+            vec_push(a, &inner, l->order.p[i]->id);
+    for vec_each(int64_t, x, &inner) {
+        live_find(l, *x)->paused &= !goes_on;
+        TRY(catch_up(l, live_find(l, *x), err));
+    }
     if (goes_on)
         r->paused = 0;
     return catch_up(l, r, err);

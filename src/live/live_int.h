@@ -139,6 +139,18 @@ NODISCARD Status live_find_sources(Live *l, Relation *r, Error *err);     /* of 
 void live_set_asserts(Relation *r, const LiveViewOptions *o);
 void relation_error(Live *l, Relation *r, const Error *why);        /* NULL: none any more */
 
+NODISCARD Status live_add_led(Live *l, int64_t id, Arena *owned, IvmView *view, const LiveViewOptions *o, Error *err);      /* as the leader: one view, just as it is */
+NODISCARD Status live_drop_led(Live *l, const int64_t *ids, size_t n, Error *err);
+
+/* live_inner.c, as the leader: the inner views of a view. */
+typedef VEC(int64_t) Inners;
+bool live_is_inner(int64_t id);
+int64_t live_owner(int64_t id);                       /* whose it is; of another relation: itself */
+void live_inners_of(Live *l, Arena *a, int64_t owner, Inners *ret);
+/* Makes or finds them; NULL: the view has none, or they cannot be made. What is there then and not needed is live_inners_keep's. */
+IvmView *live_inners_make(Live *l, int64_t owner, Arena *owned, const IvmView *view);
+void live_inners_keep(Live *l, int64_t owner, const IvmView *v);      /* those of v stay, others go */
+
 /* live_tick.c: as the leader. Fills t->t. */
 NODISCARD Status tick_run(Tick *t, Error *err);
 NODISCARD Status tick_delete(Tick *t, const Delta *d, Error *err);      /* the stored rows of `del` go */

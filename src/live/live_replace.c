@@ -159,13 +159,16 @@ static Status replace(Live *l, int64_t id, Arena *owned, IvmView *view, const Li
         TRY(same_columns(r, view, err));
     else
         columns_of(l, r, view);
-    Old old = take_new(r, owned, view, o);
+    IvmView *arranged = live_inners_make(l, id, owned, view);
+    Old old = take_new(r, owned, arranged ? arranged : view, o);
     Status s = run_replace(l, r, note, err);
     if (s != OK) {
         take_back(r, &old);
+        live_inners_keep(l, id, old.view);
         l->ordered = 0;
         return s;
     }
+    live_inners_keep(l, id, arranged);
     keep_names(l, r);
     l->counts.views += old.view == NULL;
     arena_destroy(old.arena);

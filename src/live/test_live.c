@@ -652,10 +652,74 @@ static void test_replace(void **state UNUSED)
     remove_file(&w);
 }
 
+/* Tables of inner views. */
+static int64_t inner_tables(World *w)
+{
+    int64_t n;
+    bool has;
+    Error err;
+    Str sql = S("SELECT count(*) FROM duckdb_tables() WHERE database_name = 'live' AND regexp_full_match(table_name, 'r[0-9]+') AND CAST(table_name[2:] AS BIGINT) >= 4294967296");
+
+    assert_ok(duck_scalar_i64(w->db, sql, &n, &has, &err), &err);
+    return n;
+}
+
+static void change_and_check(World *w)
+{
+    insert(w, 1, "SELECT CAST(a AS INTEGER), CAST(b AS INTEGER) FROM (VALUES (1, 30), (1, 30), (4, NULL), (4, 7), (NULL, 7), (2, NULL)) v(a, b)");
+    for (size_t i = 0; i < w->nviews; i++)
+        check_view(w, i, 0);
+    delete_where(w, 1, "b = 30 OR b IS NULL");
+    for (size_t i = 0; i < w->nviews; i++)
+        check_view(w, i, 0);
+}
+
+/* Aggregates below the top have tables of their own, which come, stay and go with the view. */
+static void test_inner(void **state UNUSED)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    const char *const views[] = {
+        "SELECT a, count(DISTINCT b) AS n, count(DISTINCT b) FILTER (WHERE b > 10) AS m, count(*) AS rows FROM t GROUP BY a",
+        "SELECT t.a, t.b FROM t JOIN (SELECT a, max(b) AS b FROM t GROUP BY a) q ON t.a = q.a AND t.b = q.b",
+        "SELECT n, count(*) AS groups FROM (SELECT a, count(*) AS n FROM t GROUP BY a) q GROUP BY n",
+    };
+    World w;
+    Error err;
+
+    plain_world(&w, a);
+    insert(&w, 1, "SELECT CAST(a AS INTEGER), CAST(b AS INTEGER) FROM (VALUES (1, 10), (1, 20), (1, 20), (2, 5), (NULL, 5)) v(a, b)");
+    for (size_t i = 0; i < COUNT_OF(views); i++)
+        assert_true(add_view(&w, str_c(views[i]), LIVE_FILL));
+    assert_int_equal(inner_tables(&w), 5);
+    change_and_check(&w);
+    assert_int_equal(scalar(&w, "SELECT max(n) FILTER (WHERE a = 1)", FIRST_VIEW), 2);
+    close_world(&w);
+    open_world(&w);
+    size_t n = w.nviews;
+    for (w.nviews = 0; w.nviews < n; )
+        assert_true(add_view(&w, str_c(views[w.nviews]), LIVE_KEEP));
+    assert_int_equal(inner_tables(&w), 5);
+    change_and_check(&w);
+    assert_ok(replace_view(&w, "SELECT a, count(DISTINCT b) AS n, count(DISTINCT b) FILTER (WHERE b > 10) AS m, CAST(7 AS BIGINT) AS rows FROM t GROUP BY a", "1", &err), &err);
+    change_and_check(&w);
+    assert_int_equal(replace_view(&w, "SELECT a, count(DISTINCT 1 div b) AS n, 0L AS m, 0L AS rows FROM (SELECT a, b - 20 AS b FROM t) GROUP BY a", "2", &err), E_DIVISION);
+    assert_int_equal(inner_tables(&w), 4);
+    change_and_check(&w);
+    live_view_pause(w.live, FIRST_VIEW, NULL);
+    insert(&w, 1, "SELECT 1, 77");
+    assert_ok(live_view_resume(w.live, FIRST_VIEW, &err), &err);
+    change_and_check(&w);
+    int64_t ids[] = { FIRST_VIEW, FIRST_VIEW + 1, FIRST_VIEW + 2, 1 };
+    assert_ok(live_drop(w.live, ids, 4, &err), &err);
+    assert_int_equal(inner_tables(&w), 0);
+    close_world(&w);
+    remove_file(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_restart), cmocka_unit_test(test_broken_view_heals), cmocka_unit_test(test_watch_and_log), cmocka_unit_test(test_writers_share_ticks), cmocka_unit_test(test_notes), cmocka_unit_test(test_statuses), cmocka_unit_test(test_replace), cmocka_unit_test(test_few_rows), cmocka_unit_test(test_contradiction), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_restart), cmocka_unit_test(test_broken_view_heals), cmocka_unit_test(test_watch_and_log), cmocka_unit_test(test_writers_share_ticks), cmocka_unit_test(test_notes), cmocka_unit_test(test_statuses), cmocka_unit_test(test_replace), cmocka_unit_test(test_few_rows), cmocka_unit_test(test_contradiction), cmocka_unit_test(test_inner), cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
