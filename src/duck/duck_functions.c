@@ -228,6 +228,7 @@ Status duck_functions_register(duckdb_connection con, Error *err)
     TRY(duck_json_register(con, err));
     TRY(duck_hmac_register(con, err));
     TRY(duck_interval_register(con, err));
+    TRY(duck_time_char_register(con, err));
     TRY(duck_text_parts_register(con, err));
     TRY(duck_nested_text_register(con, err));
     TRY(duck_range_register(con, err));

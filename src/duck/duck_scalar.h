@@ -39,6 +39,7 @@ NODISCARD Status duck_bytea_register(duckdb_connection con, Error *err);
 NODISCARD Status duck_json_register(duckdb_connection con, Error *err);
 NODISCARD Status duck_partition_hash_register(duckdb_connection con, Error *err);
 NODISCARD Status duck_text_parts_register(duckdb_connection con, Error *err);
+NODISCARD Status duck_time_char_register(duckdb_connection con, Error *err);
 NODISCARD Status duck_interval_register(duckdb_connection con, Error *err);
 NODISCARD Status duck_hmac_register(duckdb_connection con, Error *err);
 NODISCARD Status duck_range_register(duckdb_connection con, Error *err);

@@ -322,13 +322,23 @@ static Status timezone_(FuncArgs *c)
     return func_with(c, "timezone($1, $2)", ty(func_arg(c, 1)->kind == DT_TIMESTAMPTZ ? DT_TIMESTAMP : DT_TIMESTAMPTZ));
 }
 
+/* Of dates and points in time; those of other types are not there. */
+static Status to_char(FuncArgs *c)
+{
+    if (ty_unknown(func_arg(c, 0)) || func_arg(c, 0)->kind == DT_DATE)
+        bind_to(c->b, &c->e->args.p[0], ty(DT_TIMESTAMPTZ));
+    if (!ty_is_time(func_arg(c, 0)) || func_arg(c, 0)->kind == DT_TIME)
+        return func_unsupported(c);
+    return func_with(c, "firn_to_char($1, $2)", ty(DT_STRING));
+}
+
 static Status timestamp(FuncArgs *c) { return func_done(c, ty(DT_TIMESTAMP)); }
 
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
 static const FuncRow rows[] = {
     { "mz_now", FD_POSTGRES, mz_now },
-    { "trunc", FD_SPARK, trunc_date }, { "to_timestamp", FD_SPARK, to_time }, { "to_char", FD_BOTH, func_unsupported },
+    { "trunc", FD_SPARK, trunc_date }, { "to_timestamp", FD_SPARK, to_time }, { "to_char", FD_POSTGRES, to_char },
     { "current_date", FD_BOTH, now }, { "current_timestamp", FD_BOTH, now }, { "localtimestamp", FD_BOTH, now },
     { "extract", FD_BOTH, extract }, { "date_add", FD_BOTH, date_add }, { "datediff", FD_BOTH, datediff },
     { "date_trunc", FD_BOTH, date_trunc }, { "to_date", FD_BOTH, to_time }, { "to_timestamp_ntz", FD_BOTH, to_time },
