@@ -217,6 +217,88 @@ static Status scalar(Bind *b, Level *l, TableRef *t)
     return OK;
 }
 
+/* unnest(a, b) is unnest(a), unnest(b). */
+static void spread_unnest(Bind *b, ExprVec *calls)
+{
+    ExprVec all = {0};
+
+    for vec_each(Expr *, call, calls) {
+        bool several = (*call)->args.n > 1 && str_ieq(vec_last(&(*call)->func->name), S("unnest"));
+        if (!several)
+            vec_push(b->a, &all, *call);
+        for (size_t i = 0; several && i < (*call)->args.n; i++) {
+            Expr *one = bx_new(b->a, EX_FUNCTION, (*call)->position);
+            one->func = arena_new(b->a, FuncCall);
+            one->func->name = (*call)->func->name;
+            vec_push(b->a, &one->args, (*call)->args.p[i]);
+            vec_push(b->a, &all, one);
+        }
+    }
+    *calls = all;
+}
+
+/* unnest's list is the list. */
+static Status rows_of_list(Bind *b, Level *l, Expr **pe)
+{
+    Expr *list = (*pe)->args.p[0];
+
+    TRY(bind_expr(b, l, &list));
+    *pe = list;
+    return list->type.kind == DT_LIST ? OK : BIND_FAIL(b, list->position, "42883", "unnest in ROWS FROM requires an array");
+}
+
+static Status rows_of_series(Bind *b, Level *l, Expr **pe)
+{
+    TableRef t = { .position = (*pe)->position, .args = (*pe)->args };
+
+    vec_push(b->a, &t.name, S("generate_series"));
+    for (size_t i = 0; i < t.args.n; i++)
+        TRY(bind_expr(b, l, &t.args.p[i]));
+    TRY(series(b, &t));
+    Expr *e = bx_call(b->a, "generate_series", "generate_series($1, $2, $3{1})", ty_list(b->a, t.columns.p[0].type), t.args.p[0], t.args.p[1]);
+    if (t.args.n > 2)
+        vec_push(b->a, &e->args, t.args.p[2]);
+    *pe = e;
+    return OK;
+}
+
+/* A call as the list of its rows: a set's text is unnest(…), one value is a row. */
+static Status rows_of_call(Bind *b, Level *l, Expr **pe)
+{
+    Str name = vec_last(&(*pe)->func->name);
+
+    if (str_ieq(name, S("unnest")) && (*pe)->args.n == 1)
+        return rows_of_list(b, l, pe);
+    if (str_ieq(name, S("generate_series")))
+        return rows_of_series(b, l, pe);
+    TRY(bind_function(b, l, pe));
+    Expr *e = *pe;
+    if (e->kind != EX_FUNCTION || e->func->class == FN_SCALAR) {
+        *pe = bx_call(b->a, "row", "[$1]", ty_list(b->a, e->type), e, NULL);
+        return OK;
+    }
+    Str set = e->func->engine;
+    if (e->func->class != FN_TABLE || !str_starts(set, S("unnest(")) || !str_ends(set, S(")")))
+        return BIND_FAIL(b, e->position, "0A000", "function " STR_FMT " cannot be used in ROWS FROM", STR_ARG(name));
+    e->func->engine = str_sub(set, strlen("unnest("), set.n - 1);
+    e->func->class = FN_SCALAR;
+    e->type = ty_list(b->a, e->type);
+    return OK;
+}
+
+/* The rows of all calls side by side, NULL behind the end of each: as unnest of several lists. */
+static Status rows_from(Bind *b, Level *l, TableRef *t)
+{
+    spread_unnest(b, &t->args);
+    t->name.p[0] = S("unnest");
+    for (size_t i = 0; i < t->args.n; i++) {
+        Str name = str_lower(b->a, vec_last(&t->args.p[i]->func->name));
+        TRY(rows_of_call(b, l, &t->args.p[i]));
+        add_column(b, t, t->args.n == 1 ? single_name(b, t, name) : name, t->args.p[i]->type.children[0]);
+    }
+    return OK;
+}
+
 static Status fail_unknown(Bind *b, const TableRef *t)
 {
     if (b->trino)
@@ -254,6 +336,12 @@ Status bind_table_function(Bind *b, Level *l, TableRef *t)
     if (b->spark && str_ends(name, S("_outer"))) {
         name = str_sub(name, 0, name.n - 6);
         t->outer = 1;
+    }
+    if (str_eq(t->name.p[0], S(ROWS_FROM))) {
+        l->clause = CL_FROM;
+        TRY(rows_from(b, l, t));
+        l->clause = clause;
+        return finish(b, t);
     }
     const Row *r = qualified ? NULL : find(b, name);
     if (!r && (qualified || b->trino || !func_find(name, b->b->dialect)))

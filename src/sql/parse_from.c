@@ -222,6 +222,25 @@ static TableRef *function(Parser *p)
     return t;
 }
 
+/* ROWS FROM (f(x), g(y)) [WITH ORDINALITY]: the calls stand as arguments of a function that no text can name. */
+static TableRef *rows_from(Parser *p)
+{
+    TableRef *t = table_new(p, TR_FUNCTION);
+
+    vec_push(p->a, &t->name, S(ROWS_FROM));
+    p_need_op(p, '(');
+    do {
+        int at = p_pos(p);
+        Expr *e = p_expr_level(p, LV_OTHER);
+        if (!p->status && e->kind != EX_FUNCTION)
+            P_FAIL(p, E_SYNTAX, at, "ROWS FROM takes calls of functions");
+        vec_push(p->a, &t->args, e);
+    } while (p_take_op(p, ','));
+    p_need_op(p, ')');
+    t->ordinality = p_take2(p, K_WITH, K_ORDINALITY);
+    return t;
+}
+
 static bool function_here(Parser *p)
 {
     size_t n = 1;
@@ -253,8 +272,8 @@ static TableRef *primary_body(Parser *p)
     }
     if (p_spark(p) && p_is(p, K_VALUES) && p_query_starts(p, 0))
         return values(p);
-    if (p_is2(p, K_ROWS, K_FROM))
-        P_FAIL(p, E_UNSUPPORTED, at, "ROWS FROM is not supported");
+    if (p_take2(p, K_ROWS, K_FROM))
+        return rows_from(p);
     if (p_postgres(p))
         p_take(p, K_ONLY);
     return function_here(p) ? function(p) : p_table_name(p);

@@ -87,6 +87,20 @@ static void print_unnest(Print *p, const TableRef *t, const Expr *array, const c
     add(p, t->outer ? " ELSE [NULL] END)" : ")");
 }
 
+/* The number of the row; of several lists up to the end of the longest. */
+static void print_ordinality(Print *p, const TableRef *t, size_t col)
+{
+    add(p, t->args.n > 1 ? ", unnest(range(1, 1 + greatest(" : ", generate_subscripts(");
+    for (size_t i = 0; i < t->args.n; i++) {
+        add(p, i ? ", " : "");
+        add(p, t->args.n > 1 ? "len(" : "");
+        print_expr(p, t->args.p[i]);
+        add(p, t->args.n > 1 ? ")" : "");
+    }
+    add(p, t->args.n > 1 ? ")))" : ", 1)");
+    as_column(p, t, col);
+}
+
 static void print_explode(Print *p, const TableRef *t)
 {
     size_t col = 0;
@@ -114,12 +128,8 @@ static void print_explode(Print *p, const TableRef *t)
         print_unnest(p, t, t->args.p[i], "map_values(");
         as_column(p, t, col++);
     }
-    if (t->ordinality) {
-        add(p, ", generate_subscripts(");
-        print_expr(p, t->args.p[0]);
-        add(p, ", 1)");
-        as_column(p, t, col);
-    }
+    if (t->ordinality)
+        print_ordinality(p, t, col);
 }
 
 /* The elements of one array, or a part of each; NULL behind its end. */

@@ -117,6 +117,8 @@ typedef VEC(SelectItem) SelectItems;
 typedef enum { JOIN_INNER, JOIN_LEFT, JOIN_RIGHT, JOIN_FULL, JOIN_CROSS, JOIN_SEMI, JOIN_ANTI } JoinKind;
 typedef enum { TR_TABLE, TR_QUERY, TR_CTE, TR_JOIN, TR_FUNCTION, TR_VALUES, TR_FILE } TableRefKind;
 
+#define ROWS_FROM "(rows from)"
+
 typedef struct AsOf { int has; Expr *version, *timestamp; Str branch; } AsOf;
 
 /* What a name resolves to. Made by the caller's resolver; `user` is the caller's. */
@@ -133,7 +135,7 @@ typedef struct BoundTable {
 struct TableRef {
     TableRefKind kind;
     int position, lateral;
-    StrVec name;                       /* TR_TABLE parts; TR_FUNCTION name; TR_FILE: format, path */
+    StrVec name;                       /* TR_TABLE parts; TR_FUNCTION name (ROWS_FROM: args are the calls); TR_FILE: format, path */
     Str alias;                         /* as written */
     StrVec column_aliases;
     AsOf as_of;

@@ -251,3 +251,55 @@ def test_cancel_backend_stands_alone(db):
     for sql in ["SELECT pg_cancel_backend(1) FROM generate_series(1, 2)", "SELECT 1 WHERE pg_cancel_backend(1)", "SELECT * FROM (SELECT pg_cancel_backend(1)) x"]:
         assert state(db, sql) == ("0A000", "pg_cancel_backend in this position not yet supported"), sql
     assert state(db, "CREATE MATERIALIZED VIEW cancels AS SELECT pg_cancel_backend(1)")[0] == "0A000"
+
+
+# ---- to_char, ROWS FROM -----------------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("value,pattern,text", [                                   # as PostgreSQL 15 has them; more of them in src/codec/test_time_char.c
+    ("timestamp '2024-02-29 13:05:09.123456'", "YYYY-MM-DD HH24:MI:SS.US", "2024-02-29 13:05:09.123456"),
+    ("timestamptz '2024-02-29 13:05:09+02'", "FMDay, FMDDth FMMonth YYYY HH12:MI am TZ OF", "Thursday, 29th February 2024 11:05 am UTC +00"),
+    ("date '2021-01-03'", 'IYYY-"W"IW-ID Q DDD', "2020-W53-7 1 003"),
+    ("timestamp 'infinity'", "YYYY", None),
+    ("NULL::timestamp", "YYYY", None),
+])
+def test_to_char(db, value, pattern, text):
+    assert one(db, f"to_char({value}, '{pattern}')") == text
+
+
+def test_to_char_in_views(db):
+    assert "to_char" in state(db, "SELECT to_char(interval '1 day', 'DD')")[1]
+    db.execute("CREATE TABLE tc (at timestamp, n int)")
+    db.execute("INSERT INTO tc VALUES ('2024-02-29 10:00', 1), ('2024-02-01 00:00', 2), ('2024-03-01 00:00', 4)")
+    db.execute("CREATE MATERIALIZED VIEW tc_by_month AS SELECT to_char(at, 'Mon YYYY') AS month, sum(n) AS n FROM tc GROUP BY 1")
+    db.execute("DELETE FROM tc WHERE n = 2")
+    db.execute("INSERT INTO tc VALUES ('2024-03-31 23:59:59', 8)")
+    assert db.execute("SELECT * FROM tc_by_month ORDER BY n").fetchall() == [("Feb 2024", 1), ("Mar 2024", 12)]
+    db.execute("DROP TABLE tc CASCADE")
+
+
+@pytest.mark.parametrize("sql,want", [
+    ("SELECT * FROM ROWS FROM (generate_series(1, 3), generate_series(10, 11))", [(1, 10), (2, 11), (3, None)]),
+    ("SELECT t.a, t.b, t.n FROM ROWS FROM (generate_series(1, 2), unnest(ARRAY['x', 'y', 'z'])) WITH ORDINALITY AS t(a, b, n)", [(1, "x", 1), (2, "y", 2), (None, "z", 3)]),
+    ("SELECT * FROM ROWS FROM (unnest(ARRAY[1, 2], ARRAY['a']), abs(-5)) AS t(a, b, c)", [(1, "a", 5), (2, None, None)]),
+    ("SELECT * FROM ROWS FROM (jsonb_array_elements_text('[\"p\", \"q\"]'), regexp_split_to_table('1,2,3', ',')) AS t(a, b)", [("p", "1"), ("q", "2"), (None, "3")]),
+    ("SELECT x FROM ROWS FROM (generate_series(1, 2)) AS x", [(1,), (2,)]),
+    ("SELECT generate_series, unnest FROM ROWS FROM (generate_series(1, 1), unnest(ARRAY[]::int[]))", [(1, None)]),
+    ("SELECT * FROM ROWS FROM (generate_series(3, 1), unnest(NULL::int[])) WITH ORDINALITY", []),
+    ("SELECT v.n, t.* FROM (VALUES (1), (2)) v(n), ROWS FROM (generate_series(1, v.n), unnest(ARRAY[v.n * 10])) AS t(a, b) ORDER BY 1, 2", [(1, 1, 10), (2, 1, 20), (2, 2, None)]),
+    ("SELECT * FROM unnest(ARRAY[1], ARRAY[2, 3]) WITH ORDINALITY", [(1, 2, 1), (None, 3, 2)]),
+])
+def test_rows_from(db, sql, want):
+    assert db.execute(sql).fetchall() == want
+
+
+def test_rows_from_in_views(db):
+    assert "aggregate functions are not allowed" in state(db, "SELECT * FROM ROWS FROM (count(1))")[1]
+    assert state(db, "SELECT * FROM ROWS FROM (1)")[0] == "42601" and state(db, "SELECT * FROM ROWS FROM ()")[0] == "42601"
+    db.execute("CREATE TABLE rf (a int[], b text[])")
+    db.execute("INSERT INTO rf VALUES (ARRAY[1, 2], ARRAY['x']), (ARRAY[3], ARRAY['y', 'z'])")
+    db.execute("CREATE MATERIALIZED VIEW rf_v AS SELECT t.n, count(t.a) AS a, count(t.b) AS b FROM rf, ROWS FROM (unnest(rf.a), unnest(rf.b)) WITH ORDINALITY AS t(a, b, n) GROUP BY t.n")
+    assert db.execute("SELECT * FROM rf_v ORDER BY n").fetchall() == [(1, 2, 2), (2, 1, 1)]
+    db.execute("DELETE FROM rf WHERE a = ARRAY[3]")
+    db.execute("INSERT INTO rf VALUES (NULL, ARRAY['p', 'q', 'r'])")
+    assert db.execute("SELECT * FROM rf_v ORDER BY n").fetchall() == [(1, 1, 2), (2, 1, 1), (3, 0, 1)]
+    db.execute("DROP TABLE rf CASCADE")
