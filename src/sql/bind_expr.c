@@ -204,6 +204,8 @@ static Status bind_quantified(Bind *b, Level *l, Expr *e)
         return OK;
     }
     TRY(bind_expr(b, l, &e->args.p[1]));
+    if (e->args.p[0]->type.kind != DT_LIST)
+        bind_flatten(b, &e->args.p[1]);
     DataType list = ty_list(b->a, e->args.p[0]->type);
     if (e->args.p[1]->type.kind != DT_LIST)
         bind_to(b, &e->args.p[1], list);
@@ -216,12 +218,26 @@ static Status bind_quantified(Bind *b, Level *l, Expr *e)
 
 /* ---- nested values ----------------------------------------------------------------------------------------------------------- */
 
+/* Rows of an array are of one length: as far as they are written out. */
+static Status check_dimensions(Bind *b, const Expr *e)
+{
+    for (size_t i = 1; i < e->args.n; i++) {
+        const Expr *x = e->args.p[0], *y = e->args.p[i];
+        bool written = x->kind == EX_ARRAY && y->kind == EX_ARRAY && !x->query && !y->query;
+        if (written && x->args.n != y->args.n)
+            return BIND_FAIL(b, y->position, "2202E", "multidimensional arrays must have array expressions with matching dimensions");
+    }
+    return OK;
+}
+
 static Status bind_array(Bind *b, Expr *e)
 {
     DataType t = ty(DT_NULL);
 
     TypeMark mark = e->type.mark;                        /* LIST[…] */
 
+    if (!b->spark && !b->trino && mark != MARK_LIST)
+        TRY(check_dimensions(b, e));
     TRY(unify_args(b, e, 0, 1, NULL, &t));
     e->type = ty_list(b->a, t);
     e->type.mark = mark;

@@ -129,6 +129,8 @@ void bind_to(Bind *b, Expr **e, DataType t);
 Expr *bind_cast_source(Bind *b, Expr *x, const DataType *to);
 /* bind_nested.c: a text as a value with parts, one as a text; records (and lists and maps of them) as others, field by field by place: what bind_by_place says needs it. */
 Expr *bind_nested_in(Bind *b, Expr *x, const DataType *to);
+/* An array of arrays is one of several dimensions: as functions of its elements see it, all of them in a row. Materialize's lists are not. */
+void bind_flatten(Bind *b, Expr **x);
 Expr *bind_nested_out(Bind *b, Expr *x);
 Expr *bind_nested_as(Bind *b, Expr *x, const DataType *to);
 bool bind_by_place(const DataType *from, const DataType *to);

@@ -65,6 +65,7 @@ static Status explode(Bind *b, TableRef *t)
     if (str_eq(t->name.p[0], S("posexplode")))
         add_column(b, t, S("pos"), ty(DT_INT32));
     for (size_t i = 0; i < t->args.n; i++) {
+        bind_flatten(b, &t->args.p[i]);
         a = &t->args.p[i]->type;
         if (a->kind == DT_LIST) {
             add_column(b, t, t->args.n == 1 ? single_name(b, t, b->spark ? S("col") : S("unnest")) : S("unnest"), a->children[0]);
@@ -243,6 +244,7 @@ static Status rows_of_list(Bind *b, Level *l, Expr **pe)
     Expr *list = (*pe)->args.p[0];
 
     TRY(bind_expr(b, l, &list));
+    bind_flatten(b, &list);
     *pe = list;
     return list->type.kind == DT_LIST ? OK : BIND_FAIL(b, list->position, "42883", "unnest in ROWS FROM requires an array");
 }

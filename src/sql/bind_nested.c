@@ -7,6 +7,14 @@
 
 static Expr *call1(Bind *b, const char *engine, DataType t, Expr *x) { return bx_call(b->a, "nested", engine, t, x, NULL); }
 
+static bool is_array(const DataType *t) { return t->kind == DT_LIST && t->mark != MARK_LIST; }
+
+void bind_flatten(Bind *b, Expr **x)
+{
+    while (!b->spark && !b->trino && is_array(&(*x)->type) && is_array(&(*x)->type.children[0]))
+        *x = call1(b, "flatten($1)", (*x)->type.children[0], *x);
+}
+
 /* ---- lambdas -------------------------------------------------------------------------------------------------------------- */
 
 /* `lambda p: …`: its parameter, of that type; the body is put in by close_lambda. */

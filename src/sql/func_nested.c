@@ -4,6 +4,7 @@
 
 static Status size(FuncArgs *c)
 {
+    bind_flatten(c->b, &c->e->args.p[0]);
     if (func_arg(c, 0)->kind == DT_MAP)
         return func_with(c, "cardinality($1)", ty(DT_INT32));
     return func_arg(c, 0)->kind == DT_LIST ? func_with(c, "len($1)", ty(DT_INT32)) : func_fail(c, "an array or a map");
@@ -25,6 +26,35 @@ static Status array_extent(FuncArgs *c)
     sb_addc(&b, n ? " END)" : " WHEN 1 THEN NULL END)");
     return func_with(c, sb_str(&b).p, ty(DT_INT32));
 }
+
+/* generate_subscripts(a, dimension[, backwards]) */
+static Status subscripts(FuncArgs *c)
+{
+    StrBuf b = sb_new(c->b->a);
+    Str list = S("$1");
+    size_t n = 0;
+
+    sb_addc(&b, "range(1, 1 + coalesce(CASE $2");
+    for (const DataType *t = func_arg(c, 0); t->kind == DT_LIST; t = &t->children[0]) {
+        sb_fmt(&b, " WHEN %zu THEN len(" STR_FMT ")", ++n, STR_ARG(list));
+        list = str_fmt(c->b->a, STR_FMT "[1]", STR_ARG(list));
+    }
+    sb_addc(&b, n ? " END, 0))" : " WHEN 1 THEN 0 END, 0))");
+    if (c->e->args.n < 3)
+        return func_with(c, str_fmt(c->b->a, "unnest(" STR_FMT ")", STR_ARG(sb_str(&b))).p, ty(DT_INT32));
+    return func_with(c, str_fmt(c->b->a, "unnest(CASE WHEN $3 THEN list_reverse(" STR_FMT ") ELSE " STR_FMT " END)", STR_ARG(sb_str(&b)), STR_ARG(sb_str(&b))).p, ty(DT_INT32));
+}
+
+/* array_to_string(a, separator[, instead of null]) */
+static Status to_string(FuncArgs *c)
+{
+    bind_flatten(c->b, &c->e->args.p[0]);
+    for (size_t i = 1; i < c->e->args.n; i++)
+        TRY(bind_coerce(c->b, &c->e->args.p[i], ty(DT_STRING), "array_to_string"));
+    return func_with(c, "array_to_string(list_filter(list_transform($1, lambda firn_x: coalesce(CAST(firn_x AS VARCHAR), $3{NULL})), lambda firn_x: firn_x IS NOT NULL), $2)", ty(DT_STRING));
+}
+
+static Status array_cat(FuncArgs *c) { return func_operator(c, OP_CONCAT); }
 
 /* The element is cast to the array's element type, or both to their common type. */
 static Status fit_element(FuncArgs *c, size_t list, size_t element)
@@ -53,6 +83,8 @@ static Status array_element(FuncArgs *c)
 
     while (strcmp(rows[i].name, c->spec->name) != 0)
         i++;
+    if (!c->b->spark && rows[i].ret != 'b' && func_arg(c, 0)->kind == DT_LIST && func_arg(c, 0)->children[0].kind == DT_LIST && func_arg(c, 1)->kind != DT_LIST)
+        return BIND_FAIL(c->b, c->e->position, "0A000", "%s is for arrays of one dimension", c->spec->name);
     TRY(fit_element(c, 0, 1));
     if (rows[i].ret == 'p' && !c->b->spark)
         return func_with(c, "list_position($1, $2)", ty(DT_INT32));
@@ -66,16 +98,31 @@ static Status array_repeat(FuncArgs *c) { return func_with(c, "list_transform(ra
 
 #define FILL_ERROR(state, text) "CAST(error('" text " SQLSTATE: " state "') AS BIGINT)"
 
-/* An array of one dimension. */
+enum { FILL_DIMENSIONS_MAX = 6 };
+#define FILL_LIMIT "16777216"
+
+/* Its type has as many dimensions as are written out; others are not known before it runs: there is one. */
 static Status array_fill(FuncArgs *c)
 {
+    size_t dims = c->e->args.p[1]->kind == EX_ARRAY && !c->e->args.p[1]->query && c->e->args.p[1]->args.n > 1 ? c->e->args.p[1]->args.n : 1;
+    Str value = S("$1");
+    DataType t;
+
     TRY(bind_coerce(c->b, &c->e->args.p[1], ty_list(c->b->a, ty(DT_INT32)), "array_fill"));
     if (ty_unknown(func_arg(c, 0)))
         bind_to(c->b, &c->e->args.p[0], ty(DT_STRING));
-    return func_with(c, "list_transform(range(CASE WHEN $2 IS NULL THEN " FILL_ERROR("22004", "dimension array or low bound array cannot be null")
-                     " WHEN len($2) = 0 THEN 0 WHEN len($2) > 1 THEN " FILL_ERROR("0A000", "array_fill with several dimensions is not supported")
-                     " WHEN list_extract($2, 1) IS NULL THEN " FILL_ERROR("22004", "dimension values cannot be null") " WHEN list_extract($2, 1) < 0 OR list_extract($2, 1) > 16777216 THEN "
-                     FILL_ERROR("54000", "array size exceeds the maximum allowed") " ELSE list_extract($2, 1) END), lambda firn_x: $1)", ty_list(c->b->a, *func_arg(c, 0)));
+    if (dims > FILL_DIMENSIONS_MAX)
+        return BIND_FAIL(c->b, c->e->position, "54000", "number of array dimensions (%zu) exceeds the maximum allowed (%d)", dims, FILL_DIMENSIONS_MAX);
+    t = *func_arg(c, 0);
+    for (size_t i = dims; i > 0; i--) {
+        t = ty_list(c->b->a, t);
+        value = str_fmt(c->b->a, "list_transform(range(CASE WHEN $2 IS NULL THEN " FILL_ERROR("22004", "dimension array or low bound array cannot be null")
+                        " WHEN len($2) = 0 THEN 0 WHEN len($2) <> %zu THEN " FILL_ERROR("0A000", "array_fill with several dimensions takes them written out")
+                        " WHEN list_extract($2, %zu) IS NULL THEN " FILL_ERROR("22004", "dimension values cannot be null")
+                        " WHEN list_extract($2, %zu) < 0 OR list_product(list_transform($2, lambda firn_x: CAST(greatest(firn_x, 1) AS DOUBLE))) > " FILL_LIMIT " THEN "
+                        FILL_ERROR("54000", "array size exceeds the maximum allowed") " ELSE list_extract($2, %zu) END), lambda firn_x%zu: " STR_FMT ")", dims, i, i, i, i, STR_ARG(value));
+    }
+    return func_with(c, value.p, t);
 }
 
 static Status sequence(FuncArgs *c)
@@ -187,6 +234,7 @@ static Status explode(FuncArgs *c)
 {
     if (c->l->clause != CL_ITEM || c->l->in_aggregate)
         return BIND_FAIL(c->b, c->e->position, "42K0E", "[UNSUPPORTED_GENERATOR.OUTSIDE_SELECT] The generator is not supported outside the SELECT clause, found: %s.", c->spec->name);
+    bind_flatten(c->b, &c->e->args.p[0]);
     if (func_arg(c, 0)->kind != DT_LIST)
         return func_arg(c, 0)->kind == DT_MAP ? func_unsupported(c) : func_fail(c, "an array");
     return func_with(c, "unnest($1)", func_arg(c, 0)->children[0]);
@@ -250,7 +298,8 @@ static Status aclexplode(FuncArgs *c)
 /* ---- rows ---------------------------------------------------------------------------------------------------- */
 
 static const FuncRow rows[] = {
-    { "size", FD_BOTH, size }, { "array_length", FD_POSTGRES, array_extent }, { "array_contains", FD_BOTH, array_element },
+    { "size", FD_BOTH, size }, { "array_length", FD_POSTGRES, array_extent }, { "generate_subscripts", FD_POSTGRES, subscripts }, { "array_to_string", FD_POSTGRES, to_string },
+    { "array_cat", FD_POSTGRES, array_cat }, { "array_contains", FD_BOTH, array_element },
     { "array_position", FD_BOTH, array_element }, { "array_remove", FD_BOTH, array_element },
     { "array_append", FD_BOTH, array_element }, { "array_prepend", FD_BOTH, array_element },
     { "array_repeat", FD_BOTH, array_repeat }, { "array_fill", FD_POSTGRES, array_fill }, { "sequence", FD_BOTH, sequence },

@@ -487,7 +487,7 @@ static void materialize_functions(void **state)
         { PG, "SELECT x, csv.* FROM (VALUES (1, E'a,\"b,\"\"c\"\n\nd,e\r\nf\n'), (2, 'x,y,z'), (3, '\"q\"r,'), (4, NULL)) AS t(x, data), csv_extract(2, t.data) csv ORDER BY 1, 2", "1|a|b,\"c;1|d|e;3|qr|", "integer,text,text" },
         { PG, "SELECT column1 FROM csv_extract(1, 'a')", "a", "text" }, { PG, "SELECT * FROM csv_extract(0, 'a')", "!a constant number of columns", NULL },
         { PG, "SELECT ('-35 days'::interval)::text, ('1 year -1 mon -3 days 4 hours 5.25 secs'::interval)::text, ('0'::interval)::text, (-('1 mon'::interval))::text", "-35 days|11 mons -3 days +04:00:05.25|00:00:00|-1 mons", NULL },
-        { PG, "SELECT array_fill(1, NULL)", "!dimension array or low bound array cannot be null", NULL }, { PG, "SELECT array_fill(1, ARRAY[2, 2])", "!several dimensions", NULL },
+        { PG, "SELECT array_fill(1, NULL)", "!dimension array or low bound array cannot be null", NULL }, { PG, "SELECT array_fill(1, ARRAY[2, 2] || ARRAY[2])", "!several dimensions", NULL },
         { PG, "SELECT try_parse_monotonic_iso8601_timestamp('2015-09-18T23:56:04.123Z'), try_parse_monotonic_iso8601_timestamp('nope'), try_parse_monotonic_iso8601_timestamp('2015-09-18 23:56:04.123Z'), "
           "try_parse_monotonic_iso8601_timestamp('2015-02-30T23:56:04.123Z')", "2015-09-18 23:56:04.123|NULL|NULL|NULL", "timestamp without time zone,timestamp without time zone,timestamp without time zone,timestamp without time zone" },
         { PG, "SELECT LIST[1, 2], LIST[[1], [2]], LIST(SELECT id FROM emp WHERE id < 3 ORDER BY id), list_append(LIST[]::int list, 1)", "[1, 2]|[[1], [2]]|[1, 2]|[1]", NULL },

@@ -163,7 +163,7 @@ def test_array_fill(db):
     assert one(db, "array_fill(7, ARRAY[3])") == [7, 7, 7]
     assert one(db, "array_fill('x'::text, ARRAY[0])") == []
     assert state(db, "SELECT array_fill(1, NULL)") == ("22004", "dimension array or low bound array cannot be null")
-    assert state(db, "SELECT array_fill(1, ARRAY[2, 2])")[0] == "0A000"
+    assert state(db, "SELECT array_fill(1, ARRAY[2] || ARRAY[2])")[0] == "0A000"
 
 
 def test_iso8601(db):
@@ -303,3 +303,38 @@ def test_rows_from_in_views(db):
     db.execute("INSERT INTO rf VALUES (NULL, ARRAY['p', 'q', 'r'])")
     assert db.execute("SELECT * FROM rf_v ORDER BY n").fetchall() == [(1, 1, 2), (2, 1, 1), (3, 0, 1)]
     db.execute("DROP TABLE rf CASCADE")
+
+
+# ---- arrays of several dimensions ---------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("expression,want", [                                       # as PostgreSQL 15
+    ("cardinality(ARRAY[[1,2,3],[4,5,6]])", 6), ("array_length(ARRAY[[1,2,3],[4,5,6]], 2)", 3), ("array_upper(ARRAY[[[1],[2]]], 3)", 1),
+    ("array_to_string(ARRAY[[1,2],[3,NULL]], ',')", "1,2,3"), ("array_to_string(ARRAY[[1,2],[3,NULL]], ',', '*')", "1,2,3,*"),
+    ("array_cat(ARRAY[[1,2]], ARRAY[3,4])", [[1, 2], [3, 4]]), ("array_cat(ARRAY[3,4], ARRAY[[1,2]])", [[3, 4], [1, 2]]), ("array_cat(ARRAY[1], ARRAY[2])", [1, 2]),
+    ("array_cat(NULL, ARRAY[2])", [2]),
+    ("(SELECT array_agg(x) FROM unnest(ARRAY[[1,2],[3,4]]) x)", [1, 2, 3, 4]), ("(SELECT array_agg(x) FROM (SELECT unnest(ARRAY[[[1],[2]],[[3],[4]]]) AS x) q)", [1, 2, 3, 4]),
+    ("(SELECT array_agg(n ORDER BY n) FROM unnest(ARRAY[[1,2],[3,4]]) WITH ORDINALITY AS t(x, n))", [1, 2, 3, 4]),
+    ("(SELECT array_agg(x) FROM generate_subscripts(ARRAY[[1,2,3],[4,5,6]], 2) x)", [1, 2, 3]), ("(SELECT array_agg(x) FROM generate_subscripts(ARRAY[4,5,6], 1, true) x)", [3, 2, 1]),
+    ("(SELECT count(*) FROM generate_subscripts(ARRAY[4,5,6], 2) x)", 0),
+    ("2 = ANY (ARRAY[[1,2],[3,4]])", True), ("5 <> ALL (ARRAY[[5,4],[5,5]])", False), ("5 = ALL (ARRAY[[5,5],[5,5]])", True),
+    ("array_fill(7, ARRAY[2,3])", [[7, 7, 7], [7, 7, 7]]), ("array_fill(7, ARRAY[3])", [7, 7, 7]),
+])
+def test_several_dimensions(db, expression, want):
+    assert one(db, expression) == want
+
+
+def test_several_dimensions_refused(db):
+    assert state(db, "SELECT ARRAY[[1,2],[3]]") == ("2202E", "multidimensional arrays must have array expressions with matching dimensions")
+    for f in ("array_position", "array_remove", "array_append"):
+        assert "array" in state(db, f"SELECT {f}(ARRAY[[1,2]], 2)")[1] and state(db, f"SELECT {f}(ARRAY[[1,2]], 2)")[0] == "0A000"
+    assert state(db, "SELECT array_fill(1, ARRAY[100000, 100000])")[0] == "54000"
+    assert state(db, "SELECT array_fill(1, ARRAY[1,1,1,1,1,1,1])")[0] == "54000"
+
+
+def test_lists_of_lists_are_not_arrays(db):
+    assert db.execute("SELECT unnest(LIST[LIST[1,2],LIST[3]])::text").fetchall() == [("{1,2}",), ("{3}",)]
+    assert db.execute("SELECT x::text FROM unnest(LIST[LIST[1,2],LIST[3]]) x").fetchall() == [("{1,2}",), ("{3}",)]
+    db.execute("CREATE TABLE ll (l int list list)")
+    db.execute("INSERT INTO ll VALUES (LIST[LIST[1,2],LIST[3]])")
+    assert db.execute("SELECT x::text FROM ll, unnest(l) x").fetchall() == [("{1,2}",), ("{3}",)]
+    db.execute("DROP TABLE ll")
