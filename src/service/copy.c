@@ -119,7 +119,8 @@ Status rows_copy_row(Rows *rows, const Str *fields, const int *nulls, size_t n, 
     return OK;
 }
 
-static Expr *field(Arena *a, size_t i, const DataType *t)
+/* A name in engine text as an expression. */
+static Expr *operand(Arena *a, Str name, const DataType *t)
 {
     Expr *e = arena_new(a, Expr);
 
@@ -129,46 +130,75 @@ static Expr *field(Arena *a, size_t i, const DataType *t)
     e->func = arena_new(a, FuncCall);
     e->func->class = FN_SCALAR;
     e->func->canonical = S("copied");
-    e->func->engine = str_fmt(a, "f%zu$*", i);                    /* a template of no arguments: the name alone */
+    e->func->engine = str_cat(a, name, S("$*"));                  /* a template of no arguments: the name alone */
     return e;
 }
 
-static bool has_field(const DataType *t, Str name)
+static const DataType *field_of(const DataType *t, Str name)
 {
-    for (size_t i = 0; i < t->nchildren && t->names; i++)
+    for (size_t i = 0; i < t->nchildren && t->kind == DT_STRUCT && t->names; i++)
         if (str_eq(t->names[i], name))
-            return true;
-    return false;
+            return &t->children[i];
+    return NULL;
 }
 
 /* A range as sinks and others write it: a struct of bounds and of what they are; without a word of that, [lower, upper). */
-static Str range_of_struct(Arena *a, size_t i, const DataType *t, RangeKind k)
+static Str range_of_struct(Arena *a, Str x, const DataType *t, RangeKind k)
 {
     Str bound = data_type_sql(a, &data_type_of_range(k)->children[RANGE_LO]);
-    Str low = has_field(t, S("lower_inclusive")) ? str_fmt(a, "CASE WHEN f%zu.lower_inclusive THEN '[' ELSE '(' END", i) : S("'['");
-    Str high = has_field(t, S("upper_inclusive")) ? str_fmt(a, "CASE WHEN f%zu.upper_inclusive THEN ']' ELSE ')' END", i) : S("')'");
-    Str empty = has_field(t, S("empty")) ? str_fmt(a, "WHEN f%zu.empty THEN firn_%s_in('empty') ", i, range_name(k)) : (Str){0};
+    Str low = field_of(t, S("lower_inclusive")) ? str_fmt(a, "CASE WHEN " STR_FMT ".lower_inclusive THEN '[' ELSE '(' END", STR_ARG(x)) : S("'['");
+    Str high = field_of(t, S("upper_inclusive")) ? str_fmt(a, "CASE WHEN " STR_FMT ".upper_inclusive THEN ']' ELSE ')' END", STR_ARG(x)) : S("')'");
+    Str empty = field_of(t, S("empty")) ? str_fmt(a, "WHEN " STR_FMT ".empty THEN firn_%s_in('empty') ", STR_ARG(x), range_name(k)) : (Str){0};
 
-    return str_fmt(a, "CASE WHEN f%zu IS NULL THEN NULL " STR_FMT "ELSE firn_%s_of(CAST(f%zu.lower AS " STR_FMT "), CAST(f%zu.upper AS " STR_FMT "), " STR_FMT " || " STR_FMT ") END", i, STR_ARG(empty),
-                   range_name(k), i, STR_ARG(bound), i, STR_ARG(bound), STR_ARG(low), STR_ARG(high));
+    return str_fmt(a, "CASE WHEN " STR_FMT " IS NULL THEN NULL " STR_FMT "ELSE firn_%s_of(CAST(" STR_FMT ".lower AS " STR_FMT "), CAST(" STR_FMT ".upper AS " STR_FMT "), " STR_FMT " || " STR_FMT ") END",
+                   STR_ARG(x), STR_ARG(empty), range_name(k), STR_ARG(x), STR_ARG(bound), STR_ARG(x), STR_ARG(bound), STR_ARG(low), STR_ARG(high));
 }
 
-/* A field as the value of its column: cast as a statement casts a value of its type. */
-static Status value(Arena *a, size_t i, const DataType *t, const BoundColumn *c, Str *ret, Error *err)
+static Status value(Arena *a, Str x, const DataType *t, const DataType *to, Str column, Str *ret, Error *err);
+
+/* Element by element. */
+static Status list_value(Arena *a, Str x, const DataType *t, const DataType *to, Str column, Str *ret, Error *err)
+{
+    Str name = str_fmt(a, "firn_c%zu", x.n), item;                 /* longer than any around it: another name */
+
+    TRY(value(a, name, &t->children[0], &to->children[0], column, &item, err));
+    *ret = str_fmt(a, "list_transform(" STR_FMT ", lambda " STR_FMT ": CAST(" STR_FMT " AS " STR_FMT "))", STR_ARG(x), STR_ARG(name), STR_ARG(item), STR_ARG(data_type_sql(a, &to->children[0])));
+    return OK;
+}
+
+/* An array as sinks write it: its elements in a row, and how many dimensions it has. */
+static Status array_value(Arena *a, Str x, const DataType *t, const DataType *to, Str column, Str *ret, Error *err)
+{
+    const DataType *items = field_of(t, S("items"));
+    Str list;
+
+    TRY(list_value(a, str_fmt(a, "(" STR_FMT ").items", STR_ARG(x)), items, to, column, &list, err));
+    *ret = str_fmt(a, "CASE WHEN (" STR_FMT ").dimensions > 1 THEN error(" STR_FMT ") ELSE " STR_FMT " END", STR_ARG(x),
+                   STR_ARG(sql_lit_str(a, str_fmt(a, "column \"" STR_FMT "\": an array of several dimensions cannot be copied SQLSTATE: 0A000", STR_ARG(column)))), STR_ARG(list));
+    return OK;
+}
+
+/* A value as that of its column: cast as a statement casts a value of its type. */
+static Status value(Arena *a, Str x, const DataType *t, const DataType *to, Str column, Str *ret, Error *err)
 {
     Printer plain = { 0 };
-    Expr *e = field(a, i, t);
-    RangeKind k = data_type_range(&c->type);
+    Expr *e = operand(a, x, t);
+    RangeKind k = data_type_range(to);
+    const DataType *items = field_of(t, S("items"));
 
-    if (k && has_field(t, S("lower")) && has_field(t, S("upper"))) {
-        *ret = range_of_struct(a, i, t, k);
+    if (k && field_of(t, S("lower")) && field_of(t, S("upper"))) {
+        *ret = range_of_struct(a, x, t, k);
         return OK;
     }
-    if (c->type.kind == DT_MAP && c->type.mark != MARK_MAP && t->kind == DT_STRING) {      /* shown as JSON: the engine's own form */
-        *ret = str_fmt(a, "f%zu", i);
+    if (to->kind == DT_MAP && to->mark != MARK_MAP && t->kind == DT_STRING) {      /* shown as JSON: the engine's own form */
+        *ret = x;
         return OK;
     }
-    TRY(sql_assign_cast(a, DIALECT_POSTGRES, &e, &c->type, c->name, err));
+    if (to->kind == DT_LIST && t->kind == DT_LIST && !data_type_equal(t, to))
+        return list_value(a, x, t, to, column, ret, err);
+    if (to->kind == DT_LIST && items && items->kind == DT_LIST && field_of(t, S("dimensions")))
+        return array_value(a, x, t, to, column, ret, err);
+    TRY(sql_assign_cast(a, DIALECT_POSTGRES, &e, to, column, err));
     return sql_print_expr(a, &plain, e, ret, err);
 }
 
@@ -183,7 +213,7 @@ Status copy_columns_sql(Dml *d, const CopyColumns *columns, const DataType *type
         Str v = dml_default_text(d, i);
         for (size_t k = 0; k < columns->n; k++)
             if (columns->p[k] == (ptrdiff_t)i)
-                TRY(value(a, k, &types[k], c, &v, err));
+                TRY(value(a, str_fmt(a, "f%zu", k), &types[k], &c->type, c->name, &v, err));
         sb_fmt(&b, "%sCAST(" STR_FMT " AS " STR_FMT ") AS ", i ? ", " : "", STR_ARG(v), STR_ARG(data_type_sql(a, &c->type)));
         sql_ident(&b, c->engine);
     }

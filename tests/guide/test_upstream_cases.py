@@ -488,6 +488,13 @@ def test_25b_other_ranges_and_types(c, files):
     assert c.q("SELECT r8::text, nr::text, dr::text, f, id::text, iv::text, j::text, u, l::text, by, t, b, tz::text, ts::text, d::text, n::text, big FROM kinds") == [
         ("[2,3)", "(1.5,2.5]", "[2026-01-01,2026-02-01)", 1.5, "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "1 day", '{"a":1}', "7", "{1,2,NULL}", b"ab", "x", True, "2026-11-30 10:00:00+00",
          "2026-11-30 10:00:00.25", "2026-11-30", "1.25", 9000000000)]
+    files("parts.parquet", """SELECT struct_pack(x := 1, y := 2) AS p, map(['k'], [5]) AS m, [struct_pack(x := 3, y := NULL::int)] AS ps, ['[1,2]', NULL, 'empty'] AS rs, struct_pack(items := [1, 2], dimensions := 1) AS a,
+          [struct_pack(lower := 1, upper := 2, lower_inclusive := false, upper_inclusive := true, empty := false)] AS sr, 1 AS "we""ird $1" """)
+    c.run("CREATE TYPE pair AS (x int, y int)", 'CREATE TABLE parts (p pair, m map[text=>int], ps pair[], rs int4range[], a int[], sr int4range[], "we""ird $1" int)')
+    assert copy(c, "parts", "parts.parquet") == 1
+    assert c.q('SELECT p::text, m::text, ps::text, rs::text, a::text, sr::text, "we""ird $1" FROM parts') == [("(1,2)", "{k=>5}", '{"(3,)"}', '{"[1,3)",NULL,empty}', "{1,2}", '{"[2,3)"}', 1)]
+    files("dimensions.parquet", "SELECT struct_pack(items := [1, 2], dimensions := 2) AS a")
+    c.refused("COPY INTO parts (a) FROM 's3://copied/dimensions.parquet' (FORMAT PARQUET, AWS CONNECTION = catalog_aws)", "several dimensions cannot be copied")
     # By name; what is not named is the column's default, what is named must be there and fit.
     c.run("CREATE TABLE named (d text DEFAULT 'none', big int8, t text)")
     assert copy(c, "named (t, big)", "kinds.parquet") == 1
@@ -534,6 +541,17 @@ def test_25c_which_files(c, files):
     assert copy(c, "w", "many/a.parquet") == 1
     c.run("ROLLBACK")
     assert c.q("SELECT count(*) FROM w") == [(0,)]
+
+
+def test_25f_into_a_table_of_the_lake(c, files):
+    """One commit of all files, or none."""
+    for key, query in (("lake/1.parquet", "SELECT 1 AS id, 'a' AS t"), ("lake/2.parquet", "SELECT 2 AS id, 'b' AS t"), ("bad/1.parquet", "SELECT 3 AS id, 'c' AS t"), ("bad/2.parquet", "SELECT 'x' AS id, 'd' AS t")):
+        files(key, query)
+    c.server.sql("CREATE DATABASE glue_catalog.copies")
+    c.server.sql("CREATE TABLE glue_catalog.copies.t (id int, t string)")
+    assert copy(c, "glue_catalog.copies.t", "lake") == 2
+    c.refused("COPY INTO glue_catalog.copies.t FROM 's3://copied/bad' (FORMAT PARQUET, AWS CONNECTION = catalog_aws)", "file 's3://copied/bad/2.parquet'")
+    assert sorted(c.server.sql("SELECT * FROM glue_catalog.copies.t")) == [(1, "a"), (2, "b")] and c.server.sql("SELECT count(*) FROM glue_catalog.copies.t.snapshots") == [(1,)]
 
 
 def test_25d_csv(c, files):
