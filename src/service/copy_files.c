@@ -9,7 +9,7 @@
 #include "service/live_sql.h"
 
 #define COPY_BYTES_MAX (10ll << 30)                  /* of all files together, as Materialize has it */
-enum { COPY_FILES_MAX = 10000 };
+enum { COPY_FILES_MAX = 10000, COPY_LINE_MAX = 16 << 20 };
 
 typedef enum { FILE_PARQUET, FILE_CSV } FileFormat;
 typedef struct CsvOptions { Str delimiter, quote, escape, null; int header; } CsvOptions;
@@ -281,7 +281,7 @@ static Status csv_rows(const Copy *c, Str uri, Str path, StrBuf *b, DataType *ty
     TRY(packed(uri, &how, err));
     sb_addc(b, "read_csv(");
     sql_lit(b, path);
-    sb_addc(b, ", auto_detect = false, strict_mode = true, null_padding = false, allow_quoted_nulls = false, hive_partitioning = false, columns = {");
+    sb_fmt(b, ", auto_detect = false, strict_mode = true, null_padding = false, allow_quoted_nulls = false, hive_partitioning = false, max_line_size = %d, columns = {", COPY_LINE_MAX);
     for (size_t i = 0; i < c->columns.n; i++) {
         sb_fmt(b, "%s'f%zu': 'VARCHAR'", i ? ", " : "", i);
         types[i] = (DataType){ .kind = DT_STRING };

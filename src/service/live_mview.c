@@ -170,7 +170,7 @@ static Status start_view(Session *ss, DuckConn *c, const Object *o, Error *err)
 static void start_mv(Service *s, Arena *a, const Object *o)
 {
     live_start_view_pause(s, a, o);
-    if (live_runs(s, o))
+    if (live_runs(s, o) || realm_cluster_scheduled(s->realm, o->cluster))
         (void)live_hold_view(s, a, o);
 }
 

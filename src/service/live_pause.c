@@ -14,6 +14,14 @@ static Status note(Service *s, Arena *a, int64_t id, Str value, Error *err)
     return live_commit_noted(s->live, NULL, 0, &n, 1, &t, err);
 }
 
+static bool stood_still(Service *s, Arena *a, int64_t id)
+{
+    Str was = {0};
+    Error ignored;
+
+    return live_note_get(s->live, a, note_key(a, id), &was, &ignored) == OK && was.n;
+}
+
 void live_pause_view(Service *s, const Object *o)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
@@ -21,7 +29,7 @@ void live_pause_view(Service *s, const Object *o)
     bool scheduled = realm_cluster_scheduled(s->realm, o->cluster);
     Error why, failed;
 
-    if (scheduled && live_hold_view(s, a, o))             /* between its refreshes it is as the last one has left it */
+    if (scheduled && json_get(o->detail, "refresh"))      /* it stands still anyway, as its last refresh has left it, be that an error */
         return;
     RAISE(&why, E_UNAVAILABLE, "materialized view \"" STR_FMT "\" makes no progress: cluster \"" STR_FMT "\" has no replicas", STR_ARG(live_full(a, o)), STR_ARG(cluster));
     if (scheduled)
@@ -39,6 +47,8 @@ void live_resume_view(Service *s, const Object *o)
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     Error failed;
 
+    if (json_get(o->detail, "refresh") && !stood_still(s, a, o->id))
+        return;
     bool held = live_hold_view(s, a, o);                  /* one that is refreshed at its times waits for the next */
     Status st = held ? OK : live_view_resume(s->live, o->id, &failed);
     if (st == OK)
@@ -49,11 +59,8 @@ void live_resume_view(Service *s, const Object *o)
 
 void live_start_view_pause(Service *s, Arena *a, const Object *o)
 {
-    Str was = {0};
-    Error ignored;
-
     if (!live_runs(s, o))
         live_pause_view(s, o);
-    else if (live_note_get(s->live, a, note_key(a, o->id), &was, &ignored) == OK && was.n)
+    else if (stood_still(s, a, o->id))
         live_resume_view(s, o);
 }

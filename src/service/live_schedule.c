@@ -69,7 +69,8 @@ int64_t live_schedule(Service *s, Arena *a)
         int64_t at = needed_at(s, a, c, &all);
         if ((at <= now) != (c->replicas.n > 0))
             turn_alone(s, a, c, at <= now);
-        next = min_i64(next, max_i64(at, now + 10));
+        if (at > now)                                      /* else it runs until its views have been refreshed, which is their own time's matter */
+            next = min_i64(next, at);
     }
     return next;
 }

@@ -72,7 +72,7 @@ NEST_SCALAR = ["SELECT {e}", "SELECT a FROM {n}.t WHERE CAST({e} AS VARCHAR(10))
 # Whole statements. {o}: a path that must not come into being.
 STATEMENTS = [
     "COPY {n}.t TO '{o}'", "COPY {n}.t FROM '{f}'", "COPY (SELECT 1) TO '{o}'", "COPY (SELECT 1) TO '{o}' (FORMAT parquet)", "COPY (SELECT 1) TO '{o}' WITH (FORMAT csv, HEADER)",
-    "COPY {n}.t TO PROGRAM 'touch {o}'", "COPY {n}.t FROM PROGRAM 'cat {f}'", "COPY (SELECT 1) TO PROGRAM 'touch {o}'", "COPY {n}.t FROM 's3://other/x'", "COPY (SELECT 1) TO 's3://warehouse/x'",
+    "COPY {n}.t TO PROGRAM 'touch {o}'", "COPY {n}.t FROM PROGRAM 'cat {f}'", "COPY (SELECT 1) TO PROGRAM 'touch {o}'", "COPY {n}.t FROM 's3://other/x'", "COPY {n}.t FROM 'file://{f}' (FORMAT CSV, AWS CONNECTION = c)", "COPY INTO {n}.t FROM 's3://other/x' (FORMAT CSV, AWS CONNECTION = none)", "COPY (SELECT 1) TO 's3://warehouse/x'",
     "COPY FROM DATABASE memory TO x", "COPY (SELECT 1) TO '/dev/stdout'", "COPY {n}.t FROM '/dev/stdin'",
     "ATTACH '{f}'", "ATTACH '{o}' AS x", "ATTACH DATABASE '{o}' AS x (TYPE sqlite)", "ATTACH ':memory:' AS x", "DETACH memory", "DETACH DATABASE IF EXISTS memory", "USE memory", "USE system.main",
     "INSTALL httpfs", "INSTALL '{o}'", "FORCE INSTALL httpfs FROM core", "LOAD httpfs", "LOAD '{f}'", "UPDATE EXTENSIONS", "CREATE SECRET s (TYPE s3, KEY_ID 'a', SECRET 'b')", "DROP SECRET s",

@@ -460,6 +460,34 @@ def test_a_cluster_with_a_schedule(server, db):
         c.execute("DROP CLUSTER sc CASCADE")
 
 
+def test_a_schedule_whose_refresh_fails(server, db):
+    """What the refresh has left is an error then; it stays one when the cluster goes and comes, until a refresh works."""
+    db.execute("CREATE CLUSTER sf (SIZE '25cc', SCHEDULE = ON REFRESH)")
+    db.execute("CREATE TABLE sft (a int)")
+    db.execute("INSERT INTO sft VALUES (1)")
+    db.execute("CREATE MATERIALIZED VIEW sf_v IN CLUSTER sf WITH (REFRESH AT CREATION, REFRESH EVERY '1s') AS SELECT sum(1 / a) AS n FROM sft")
+    db.execute("INSERT INTO sft VALUES (0)")
+
+    def fails():
+        try:
+            db.execute("SELECT n FROM sf_v", prepare=False)
+        except psycopg.errors.DivisionByZero:
+            return True
+    until_within(8, fails)
+    events = len(replica_events(db, "sf"))
+    while len(replica_events(db, "sf")) < events + 4:
+        assert fails()
+    db.execute("DELETE FROM sft WHERE a = 0")
+    db.execute("INSERT INTO sft VALUES (1)")
+
+    def heals():
+        return not fails() and rows(db, "SELECT n FROM sf_v") == [(2,)]
+    until_within(10, heals)
+    until_within(3, lambda: rows(db, "SELECT replication_factor FROM mz_clusters WHERE name = 'sf'") == [(0,)])
+    db.execute("DROP CLUSTER sf CASCADE")
+    db.execute("DROP TABLE sft")
+
+
 def test_refresh(server, db):
     db.execute("CREATE TABLE rf (a int)")
     db.execute("INSERT INTO rf VALUES (1)")

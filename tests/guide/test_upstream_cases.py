@@ -562,6 +562,11 @@ def test_25d_csv(c, files):
     assert copy(c, "csvs", "x.csv", "FORMAT CSV") == 4 and copy(c, "csvs", "y.csv.gz", "FORMAT CSV") == 1
     assert copy(c, "csvs", "z.csv", "FORMAT = 'csv', HEADER = true, DELIMITER = '|', QUOTE = '~', NULL = 'NIL'") == 1
     assert c.q("SELECT id, t, r::text FROM csvs ORDER BY id") == [(1, "plain", "[1,11)"), (2, 'with "quotes", and comma', "[6,15)"), (3, None, None), (4, "", "empty"), (5, "gz", "[1,2)"), (6, "it's|x", None)]
+    files("long.csv", body=b"7," + b"x" * 5_000_000 + b",empty\n")
+    files("none.csv", body=b"")
+    assert copy(c, "csvs", "long.csv", "FORMAT CSV") == 1 and copy(c, "csvs", "none.csv", "FORMAT CSV") == 0
+    assert c.q("SELECT length(t) FROM csvs WHERE id = 7") == [(5_000_000,)]
+    c.run("DELETE FROM csvs WHERE id = 7")
     files("short.csv", body=b"1,a\n")
     files("number.csv", body=b"1,a,\nx,b,\n")
     for name in ("short", "number"):
