@@ -66,7 +66,7 @@ static void tokens(void **state UNUSED)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
     EVP_PKEY *key = EVP_RSA_gen(2048), *other = EVP_RSA_gen(2048), *ec = EVP_EC_gen("P-256");
-    Str pem = pem_of(a, key), jwt, head, rest, claims, sig, plain;
+    Str pem = pem_of(a, key), jwt, head, rest = {0}, claims = {0}, sig = {0}, plain;
     Json *in = json_object(a), *out;
     Error err;
 

@@ -157,6 +157,19 @@ static Status alter_replica(Run *r, RealmCluster *c, Error *err)
     return OK;
 }
 
+/* Views that stood still for want of a replica wait for their refresh from now on, and may be read. */
+static void free_views(Run *r, const RealmCluster *c)
+{
+    ObjectVec all = {0};
+
+    if (!str_eq(c->schedule, S("on-refresh")) || c->replicas.n)
+        return;
+    objects_list(r->svc->objects, r->a, &all);
+    for vec_each(const Object, o, &all)
+        if (o->kind == OBJ_MVIEW && str_eq(o->cluster, c->id) && json_get(o->detail, "refresh"))
+            live_resume_view(r->svc, o);
+}
+
 Status live_alter_cluster(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
 {
     const LiveStmt *l = r->st->live;
@@ -181,6 +194,7 @@ Status live_alter_cluster(Run *r, Rows *rows UNUSED, LiveDone *ret, Error *err)
     bool ran = c.replicas.n > 0;
     TRY(plan_alter(r, l, &c, err));
     TRY(cluster_store(r->svc, r->a, &c, ran, err));
+    free_views(r, &c);
     live_audit(r, "alter", "cluster", NULL, cluster_details(r->a, &c, (Str){0}));
     live_clock_wake(r->svc->live_clock);
     return OK;

@@ -449,7 +449,10 @@ def test_a_cluster_with_a_schedule(server, db):
     db.execute("ALTER CLUSTER sc RESET (SCHEDULE)")
     assert rows(db, schedule) == [("manual", None)] and "SCHEDULE = MANUAL" in rows(db, "SHOW CREATE CLUSTER sc")[0][1]
     assert rows(db, factor) == [(1,)]
+    db.execute("ALTER CLUSTER sc SET (REPLICATION FACTOR 0)")
+    refused(db, "SELECT n FROM sc_every", 'cluster "sc" has no replicas', "55000")
     db.execute("ALTER CLUSTER sc SET (SCHEDULE = ON REFRESH)")
+    assert rows(db, "SELECT n FROM sc_every") == [(2,)]
     until_within(5, lambda: rows(db, factor) == [(0,)])
     server.stop()
     server.start()
