@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* arrange.c - aggregates below the top as views of their own, for the live side.
+/* arrange.c - aggregates and windows below the top as views of their own, for the live side.
  *
  * An aggregate in the middle of a plan has no state: its groups are computed again from its rows, before and after each change.  Where it would merge on top of a view it is cut out
- * as an inner view, which is kept and stored like any other, and what stood on it reads a table: the outer view.  Cuts go from below, so an inner view may read earlier ones.
+ * as an inner view, as is a window whose rows are asked for by what stands on it, which is kept and stored like any other, and what stood on it reads a table: the outer view.  Cuts go from below, so an inner view may read earlier ones.
  * count(DISTINCT x) becomes two aggregates first, how often each x is there and how many are, so that both merge; they are joined by their keys with the other aggregates.
  * Sources keep their numbers: inner tables come behind those of the query, in the outer view and in all inner ones. */
 #include "ivm/ivm_int.h"
@@ -188,10 +188,41 @@ Status arrange_distinct(Compiler *c, Node *n, Error *err)
 
 /* ---- what is cut --------------------------------------------------------------------------------------------------------------- */
 
-static int can_cut(const IvmView *v, const Node *n)
+/* A merged aggregate follows from the change alone, unless an extreme goes. */
+static int agg_asks(const IvmView *v, const Node *n)
+{
+    if (n == v->agg && v->shape != IVM_MERGE)
+        return 1;
+    for (size_t i = n->nkeys; i < n->exprs.n; i++) {
+        AggKind k = agg_kind(n->exprs.p[i]);
+        if (n->used[i] && (k == AGG_MIN || k == AGG_MAX || !agg_mergeable(n->exprs.p[i])))
+            return 1;
+    }
+    return 0;
+}
+
+/* Nodes whose rows, before or after a change, somebody above asks for have 2: by id. */
+static void need_rows(const IvmView *v, const Node *n, int asked, uint8_t *need)
+{
+    if (need[n->id] > asked)
+        return;
+    need[n->id] = (uint8_t)(1 + asked);
+    int passes = n->kind == NODE_FILTER || n->kind == NODE_PROJECT || n->kind == NODE_UNION || n->kind == NODE_FLAT;
+    for vec_each(Node *, in, &n->in)
+        need_rows(v, *in, passes ? asked : n->kind == NODE_AGG ? agg_asks(v, n) : 1, need);
+}
+
+/* Some rows of each partition, where they are asked for. */
+static int is_window_asked(const Node *n, const uint8_t *need)
+{
+    const Node *w = n->kind == NODE_FILTER ? n->in.p[0] : NULL;
+    return w && w->kind == NODE_WINDOW && w->nparts && w->refs == 1 && need[n->id] == 2;
+}
+
+static int can_cut(const IvmView *v, const Node *n, const uint8_t *need)
 {
     size_t used = 0;
-    if ((n->kind != NODE_AGG && n->kind != NODE_DISTINCT) || n == v->agg || n->sources >> IVM_TIME & 1 || !n->sources)
+    if ((n->kind != NODE_AGG && n->kind != NODE_DISTINCT && !is_window_asked(n, need)) || n == v->agg || n->sources >> IVM_TIME & 1 || !n->sources)
         return 0;
     for (size_t i = 0; i < node_ncols(n); i++) {
         if (!n->used[i])
@@ -253,39 +284,39 @@ static void distinct_to_keys(Compiler *c, Node *n)
         vec_push(c->a, &n->exprs, expr_column(c, n->in.p[0], i));
 }
 
-static void show_columns(Compiler *c, Node *agg, ExprVec *ret)
+static void show_columns(Compiler *c, Node *n, ExprVec *ret)
 {
-    for (size_t i = 0; i < node_ncols(agg); i++) {
-        IvmColumn col = { .name = str_fmt(c->a, "c%zu", i + 1), .type = *node_type(agg, i), .nullable = node_nullable(agg, i) };
+    for (size_t i = 0; i < node_ncols(n); i++) {
+        IvmColumn col = { .name = str_fmt(c->a, "c%zu", i + 1), .type = *node_type(n, i), .nullable = node_nullable(n, i) };
         col.engine = col.name;
-        if (!agg->used[i])
+        if (!n->used[i])
             continue;
         vec_push(c->a, &c->v->visible, col);
-        vec_push(c->a, ret, expr_column(c, agg, i));
+        vec_push(c->a, ret, expr_column(c, n, i));
     }
 }
 
-static Status inner_view(const Compiler *outer, const Node *agg, IvmView **ret, Error *err)
+static Status inner_view(const Compiler *outer, const Node *n, IvmView **ret, Error *err)
 {
     Arena *a = outer->a;
     IvmView *v = arena_new(a, IvmView);
     Compiler c = { .a = a, .v = v };
     ExprVec shown = {0};
-    *v = (IvmView){ .target = outer->v->target, .shape = IVM_MERGE };
+    Node *top = arena_new(a, Node);
+    *v = (IvmView){ .target = outer->v->target, .shape = n->kind == NODE_AGG ? IVM_MERGE : IVM_BAG };
     for vec_each(const BoundTable *, t, &outer->v->tables)
         vec_push(a, &v->tables, *t);
-    for vec_each(Node *, n, &outer->v->nodes)
-        vec_push(a, &v->nodes, *n);
-    v->agg = arena_new(a, Node);
-    *v->agg = *agg;
-    show_columns(&c, v->agg, &shown);
-    TRY(node_project(&c, v->agg, &shown, &v->root, err));
+    for vec_each(Node *, x, &outer->v->nodes)
+        vec_push(a, &v->nodes, *x);
+    *top = *n;
+    show_columns(&c, top, &shown);
+    TRY(node_project(&c, top, &shown, &v->root, err));
     for (size_t i = 0; i < node_ncols(v->root); i++)
         v->root->used[i] = 1;
-    TRY(merge_compile(&c, err));
-    v->reason = S("aggregate merged by hidden state");
     *ret = v;
-    return OK;
+    v->agg = n->kind == NODE_AGG ? top : NULL;
+    v->reason = ivm_kept_how(v);
+    return v->agg ? merge_compile(&c, err) : OK;
 }
 
 static void to_scan(Node *n, size_t source)
@@ -294,8 +325,8 @@ static void to_scan(Node *n, size_t source)
     n->source = source;
     n->sources = (uint64_t)1 << source;
     n->in.n = 0;
-    n->exprs = (ExprVec){0};
-    n->nkeys = 0;
+    n->exprs = n->preds = (ExprVec){0};
+    n->nkeys = n->nparts = 0;
 }
 
 static Status cut(Compiler *c, Node *n, Error *err)
@@ -316,7 +347,7 @@ static Status cut(Compiler *c, Node *n, Error *err)
     TRY(inner_view(c, n, &inner.view, err));
     inner.text = text;
     inner.table = arena_new(c->a, BoundTable);
-    inner.table->id = inner.table->display = str_fmt(c->a, "aggregate %zu", v->inner.n + 1);
+    inner.table->id = inner.table->display = str_fmt(c->a, "part %zu", v->inner.n + 1);
     for vec_each(BoundColumn, col, &n->ref.columns)
         vec_push(c->a, &inner.table->columns, *col);
     to_scan(n, v->tables.n);
@@ -326,25 +357,26 @@ static Status cut(Compiler *c, Node *n, Error *err)
 }
 
 /* From below; what stands on a cut has other sources then. */
-static Status cut_below(Compiler *c, Node *n, uint8_t *seen, Error *err)
+static Status cut_below(Compiler *c, Node *n, const uint8_t *need, uint8_t *seen, Error *err)
 {
     if (seen[n->id])
         return OK;
     seen[n->id] = 1;
     uint64_t sources = n->sources & (uint64_t)1 << IVM_TIME;
     for (size_t i = 0; i < n->in.n; i++) {
-        TRY(cut_below(c, n->in.p[i], seen, err));
+        TRY(cut_below(c, n->in.p[i], need, seen, err));
         sources |= n->in.p[i]->sources;
     }
     if (n->in.n)
         n->sources = sources;
-    return can_cut(c->v, n) ? cut(c, n, err) : OK;
+    return can_cut(c->v, n, need) ? cut(c, n, err) : OK;
 }
 
 Status arrange_cut(Compiler *c, Error *err)
 {
-    uint8_t seen[IVM_MAX_NODES] = {0};
-    return cut_below(c, c->v->root, seen, err);
+    uint8_t seen[IVM_MAX_NODES] = {0}, need[IVM_MAX_NODES] = {0};
+    need_rows(c->v, c->v->root, c->v->shape == IVM_REPLACE && !c->v->agg, need);
+    return cut_below(c, c->v->root, need, seen, err);
 }
 
 IvmView *ivm_arranged(const IvmView *v) { return v->arranged; }

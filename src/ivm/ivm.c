@@ -150,19 +150,19 @@ static Status check_fuzzy(const IvmView *v, const Node *n, uint8_t *seen, Error 
     return OK;
 }
 
-static const char *kept_how(const IvmView *v)
+Str ivm_kept_how(const IvmView *v)
 {
     switch (v->shape) {
     case IVM_BAG:
-        return "rows by their change";
+        return S("rows by their change");
     case IVM_MERGE:
-        return v->agg->exprs.n > v->agg->nkeys ? "aggregate merged by hidden state" : "distinct rows counted by hidden state";
+        return v->agg->exprs.n > v->agg->nkeys ? S("aggregate merged by hidden state") : S("distinct rows counted by hidden state");
     case IVM_REPLACE:
-        return v->topk ? "first rows kept, read again when one of them goes" : v->by_row ? "affected rows recomputed" : "affected groups recomputed";
+        return v->topk ? S("first rows kept, read again when one of them goes") : v->by_row ? S("affected rows recomputed") : S("affected groups recomputed");
     case IVM_FULL_ONLY:
         break;
     }
-    return "in full";
+    return S("in full");
 }
 
 /* mz_now() stands in temporal filters only. */
@@ -223,7 +223,7 @@ static Status compile(Compiler *c, Error *err)
         TRY(merge_compile(c, err));
     if (v->shape == IVM_REPLACE && !v->by_row)
         TRY(replace_compile(c, err));
-    v->reason = str_c(kept_how(v));
+    v->reason = ivm_kept_how(v);
     TRY(check_now(v, err));
     return v->target == IVM_LIVE ? check_size(c->a, v, err) : OK;
 }
@@ -376,7 +376,7 @@ static Status explain_inner(Arena *a, const IvmView *v, const IvmChange *all, St
     for (size_t i = 0; i < v->inner.n; i++) {
         IvmPlan *p = NULL;
         TRY(ivm_plan(a, v->inner.p[i].view, all, &p, err));
-        sb_fmt(b, "Aggregate %zu has a table of its own, s%zu. ", i + 1, v->tables.n - v->inner.n + i);
+        sb_fmt(b, "Part %zu has a table of its own, s%zu. ", i + 1, v->tables.n - v->inner.n + i);
         sb_add(b, ivm_plan_text(a, v->inner.p[i].view, p));
     }
     return OK;

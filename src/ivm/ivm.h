@@ -82,8 +82,9 @@ typedef struct IvmChange {
     int64_t rows;              /* about as many rows has the source: small ones are joined together; 0: not known */
 } IvmChange;
 
-/* CREATE TEMP TABLE name AS sql, in order.  `once`: the next step alone reads it, once: it may stand there as WITH name AS (sql). */
-typedef struct IvmStep { Str name, sql; int once; } IvmStep;
+/* CREATE TEMP TABLE name AS sql, in order.  `once`: the next step alone reads it, once: it may stand there as WITH name AS (sql).
+ * For IVM_LIVE: where nulls_sql, over the steps before, counts nothing, no_nulls gives the same as sql and reads less.  Worth asking when many rows changed. */
+typedef struct IvmStep { Str name, sql, nulls_sql, no_nulls; int once; } IvmStep;
 typedef struct IvmPlan {
     VEC(IvmStep) steps;
     Str delete_sql;        /* SELECT __file, __pos, and for IVM_STORED the visible columns as o1, o2 …: stored rows that go; empty when none can.

@@ -196,6 +196,7 @@ NODISCARD Status plan_grouping_sets(Compiler *c, const Select *sel, Scope *s, Ex
 /* arrange.c: count(DISTINCT) becomes aggregates that merge; aggregates below the top become views. */
 NODISCARD Status arrange_distinct(Compiler *c, Node *n, Error *err);
 NODISCARD Status arrange_cut(Compiler *c, Error *err);
+Str ivm_kept_how(const IvmView *v);
 
 /* temporal.c: conditions on mz_now(). */
 int has_now(const Expr *e);
@@ -303,7 +304,8 @@ size_t visible_column(const IvmView *v, const Node *under, size_t col);
 Str add_hidden(Compiler *c, Str name, DataType type, Nullability nullable);      /* the name may get a suffix to be unique */
 void store_keys(Compiler *c, const Node *top);
 Str hidden_keys(Arena *a, const IvmView *v);
-void put_stored_keys(StrBuf *b, const IvmView *v, const char *alias);            /* v.key = alias.k<i> … */
+typedef enum { KEYS_MAY_BE_NULL, KEYS_NOT_NULL } KeyNulls;
+void put_stored_keys(StrBuf *b, const IvmView *v, const char *alias, KeyNulls nulls);            /* v.key = alias.k<i> … */
 /* ", v.column AS o<i>" for each visible one, and ", alias.o<i>", where delete_sql has them. */
 void put_stored_visible(StrBuf *b, const IvmView *v);
 void put_stored_rows(StrBuf *b, const IvmView *v);                               /* the select list of delete_sql over v itself */

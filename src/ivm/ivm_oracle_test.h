@@ -163,8 +163,12 @@ static inline Status lab_apply(Lab *lab, const IvmPlan *p, Error *err)
 {
     int64_t broken = 0, picked = 0, gone = 0;
     bool has;
-    for vec_each(const IvmStep, s, &p->steps)
-        TRY(lab_exec(lab, err, "CREATE TEMP TABLE " STR_FMT " AS " STR_FMT, STR_ARG(s->name), STR_ARG(s->sql)));
+    for vec_each(const IvmStep, s, &p->steps) {
+        int64_t nulls = 1;
+        if (s->nulls_sql.n)
+            TRY(duck_scalar_i64(lab->db, s->nulls_sql, &nulls, &has, err));
+        TRY(lab_exec(lab, err, "CREATE TEMP TABLE " STR_FMT " AS " STR_FMT, STR_ARG(s->name), STR_ARG(nulls ? s->sql : s->no_nulls)));
+    }
     if (p->check_sql.n)
         TRY(duck_scalar_i64(lab->db, p->check_sql, &broken, &has, err));
     if (broken)

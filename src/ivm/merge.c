@@ -434,7 +434,7 @@ static void put_touched(StrBuf *b, const IvmView *v, int deletes)
     }
 }
 
-static Status merge_step(Emit *e, int deletes, Error *err)
+static Str merged_text(Emit *e, int deletes, KeyNulls nulls)
 {
     const IvmView *v = e->v;
     StrBuf b = sb_new(e->a);
@@ -449,10 +449,30 @@ static Status merge_step(Emit *e, int deletes, Error *err)
     sb_addc(&b, " AS lost");
     put_stored_visible(&b, v);
     sb_addc(&b, " FROM ivm_g g LEFT JOIN v ON ");
-    put_stored_keys(&b, v, "g");
+    put_stored_keys(&b, v, "g", nulls);
     sb_addc(&b, " WHERE ");
     put_touched(&b, v, deletes);
-    return emit_step(e, S("ivm_m"), sb_str(&b), err);
+    return sb_str(&b);
+}
+
+/* Keys without NULL are compared by `=`, which lets the engine skip stored rows that are far from them: what is known of the groups that changed when they are there. */
+static Str count_nulls(Arena *a, const IvmView *v)
+{
+    StrBuf b = sb_new(a);
+    for (size_t i = 0; v->target == IVM_LIVE && i < v->agg->nkeys; i++)
+        if (node_nullable(v->agg, i))
+            sb_fmt(&b, "%sk%zu IS NULL", b.n ? " OR " : "SELECT count(*) FROM ivm_g WHERE ", i + 1);
+    return sb_str(&b);
+}
+
+static Status merge_step(Emit *e, int deletes, Error *err)
+{
+    TRY(emit_step(e, S("ivm_m"), merged_text(e, deletes, KEYS_MAY_BE_NULL), err));
+    IvmStep *step = &e->plan->steps.p[e->plan->steps.n - 1];
+    step->nulls_sql = count_nulls(e->a, e->v);
+    if (step->nulls_sql.n)
+        step->no_nulls = merged_text(e, deletes, KEYS_NOT_NULL);
+    return OK;
 }
 
 /* Extremes of the groups that lost theirs, read from the new state. */

@@ -41,12 +41,12 @@ void store_keys(Compiler *c, const Node *top)
     }
 }
 
-void put_stored_keys(StrBuf *b, const IvmView *v, const char *alias)
+void put_stored_keys(StrBuf *b, const IvmView *v, const char *alias, KeyNulls nulls)
 {
     for (size_t i = 0; i < v->agg->nkeys; i++) {
         Str stored = str_cat(b->a, S("v."), sql_ident_str(b->a, v->keys.p[i].store));
         sb_addc(b, i ? " AND " : "");
-        put_same(b, stored, str_fmt(b->a, "%s.k%zu", alias, i + 1), node_type(v->agg, i), node_nullable(v->agg, i));
+        put_same(b, stored, str_fmt(b->a, "%s.k%zu", alias, i + 1), node_type(v->agg, i), nulls == KEYS_MAY_BE_NULL && node_nullable(v->agg, i));
     }
     if (!v->agg->nkeys)
         sb_addc(b, "TRUE");
@@ -120,7 +120,7 @@ static Status replace_groups(Emit *e, Error *err)
     sb_addc(&b, " FROM ");
     put_groups_near(&b, e->v, S("FROM ivm_k"));
     sb_addc(&b, " WHERE EXISTS (SELECT 1 FROM ivm_k k WHERE ");
-    put_stored_keys(&b, e->v, "k");
+    put_stored_keys(&b, e->v, "k", KEYS_MAY_BE_NULL);
     sb_addc(&b, ")");
     e->plan->delete_sql = sb_str(&b);
     TRY(groups_sql(e, &only, &rows, err));

@@ -312,6 +312,20 @@ Status plan_topk(Compiler *c, Scope *s, const TopK *k, ExprVec *lists[], size_t 
 
 /* ---- state -------------------------------------------------------------------------------------------------------------------- */
 
+static int is_column(const Expr *x, const Node *in, size_t col) { return x->kind == EX_COLUMN && node_of(x) == in && (size_t)x->col == col; }
+
+/* One that is the same in all of the partition, or ordered by already, orders nothing more. */
+static int orders_nothing(const WindowSpec *w, const Node *in, size_t col)
+{
+    for vec_each(Expr *, x, &w->partition)
+        if (is_column(*x, in, col))
+            return 1;
+    for vec_each(OrderItem, o, &w->order)
+        if (is_column(o->expr, in, col))
+            return 1;
+    return 0;
+}
+
 /* The columns of in that are read, behind the order as written. */
 static Expr *call_in_order(Emit *e, const Node *n, size_t i)
 {
@@ -330,7 +344,7 @@ static Expr *call_in_order(Emit *e, const Node *n, size_t i)
         vec_push(e->a, &x->func->over->order, *o);
     for (size_t k = 0; k < node_ncols(in); k++) {
         OrderItem o = { expr_column(&c, in, k), 0, 0 };
-        if (in->used[k])
+        if (in->used[k] && !orders_nothing(x->func->over, in, k))
             vec_push(e->a, &x->func->over->order, o);
     }
     if (!n->exprs.p[i]->func->over->order.n && !x->func->over->frame.mode.n && n->exprs.p[i]->func->class == FN_AGGREGATE)

@@ -597,7 +597,7 @@ static Status open_file(Live *l, const LiveSetup *o, Error *err)
     CLEANUP(arena_destroyp) Arena *a = arena_create();
 
     TRY(duck_connect(o->engine, &l->conn, err));
-    TRY_CTX(live_exec(l, str_fmt(a, "ATTACH " STR_FMT " AS live", STR_ARG(sql_lit_str(a, o->path))), err), err, "live tables");
+    TRY_CTX(live_exec(l, str_fmt(a, "ATTACH " STR_FMT " AS live (STORAGE_VERSION 'latest')", STR_ARG(sql_lit_str(a, o->path))), err), err, "live tables");
     TRY(live_exec(l, S("ATTACH ':memory:' AS stage"), err));
     TRY(read_clock(l, err));
     TRY(sweep(l, o, err));

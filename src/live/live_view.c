@@ -57,6 +57,12 @@ bool tick_heard(const Tick *t, const Relation *r)
     return false;
 }
 
+static Status make_counted(Tick *t, Str name, Str sql, int64_t *rows, Error *err)
+{
+    bool has;
+    return duck_scalar_i64(t->l->conn, str_fmt(t->a, "CREATE OR REPLACE TEMP TABLE " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), rows, &has, err);
+}
+
 static Status make(Tick *t, Str name, Str sql, Error *err)
 {
     return live_exec(t->l, str_fmt(t->a, "CREATE OR REPLACE TEMP TABLE " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), err);
@@ -140,11 +146,24 @@ static Status count_signs(Tick *t, Delta *d, int64_t *gone, Error *err)
     return OK;
 }
 
+/* Nothing goes: the change is what comes, one by one. */
+static Status finish_inserts(Tick *t, Delta *d, int64_t came, Error *err)
+{
+    d->chg = str_fmt(t->a, "vn%lld", (long long)d->rel->id);
+    d->rows = came;
+    d->unit = 1;
+    TRY(tick_temp_view(t, d->chg, str_fmt(t->a, "SELECT " STR_FMT ", CAST(1 AS BIGINT) AS __w FROM " STR_FMT, STR_ARG(live_columns_sql(t->a, &d->rel->cols, "")), STR_ARG(d->ins)), err));
+    vec_push(t->a, &t->deltas, *d);
+    return OK;
+}
+
 /* chg: what the rows that go and come amount to; a delta that amounts to nothing is still applied (hidden state moves), but nobody above hears of it. */
-static Status finish(Tick *t, Delta *d, Error *err)
+static Status finish(Tick *t, Delta *d, int64_t came, Error *err)
 {
     int64_t gone;
 
+    if (!d->del.n)
+        return finish_inserts(t, d, came, err);
     TRY(tick_difference(t, d, str_fmt(t->a, "vc%lld", (long long)d->rel->id), err));
     TRY(count_signs(t, d, &gone, err));
     d->has_deletes = gone > 0;
@@ -171,25 +190,42 @@ static Status check_asserts(Tick *t, const Relation *r, Str ins, Error *err)
 static Status recompute(Tick *t, Relation *r, Error *err)
 {
     Delta d = { .rel = r, .ins = str_fmt(t->a, "vi%lld", (long long)r->id), .del = str_fmt(t->a, "vx%lld", (long long)r->id) };
+    int64_t came;
     Str sql;
 
     TRY(ivm_full_sql(t->a, r->view, &sql, err));
-    TRY(make(t, d.ins, sql, err));
+    TRY(make_counted(t, d.ins, sql, &came, err));
     TRY(check_asserts(t, r, d.ins, err));
     TRY(make(t, d.del, str_fmt(t->a, "SELECT rowid AS rid FROM " STR_FMT, STR_ARG(live_table(t->a, r->id))), err));
-    return finish(t, &d, err);
+    return finish(t, &d, came, err);
+}
+
+typedef enum { LAST_TABLE, LAST_INSIDE } LastStep;
+
+static bool asks_nulls(const Tick *t, const IvmPlan *p, size_t step) { return t->rows > FEW_ROWS && step < p->steps.n && p->steps.p[step].nulls_sql.n; }
+
+static Status choose_text(Tick *t, const IvmStep *s, Str *ret, Error *err)
+{
+    int64_t nulls;
+    bool has;
+
+    TRY(duck_scalar_i64(t->l->conn, s->nulls_sql, &nulls, &has, err));
+    *ret = nulls ? s->sql : s->no_nulls;
+    return OK;
 }
 
 /* What the next statement alone reads stands inside of it: each statement costs more than its rows.  *ret: what stands before the text that reads the last step,
- * when that is not to be a table either (`inside`). */
-typedef enum { LAST_TABLE, LAST_INSIDE } LastStep;
+ * when that is not to be a table either (LAST_INSIDE). */
 static Status run_steps(Tick *t, const IvmPlan *p, LastStep last, Str *ret, Error *err)
 {
     *ret = (Str){0};
     for (size_t i = 0; i < p->steps.n; i++) {
         const IvmStep *s = &p->steps.p[i];
-        bool once = s->once || (last == LAST_INSIDE && i + 1 == p->steps.n);
-        Str sql = str_cat(t->a, *ret, s->sql);
+        bool once = (s->once && !asks_nulls(t, p, i + 1)) || (last == LAST_INSIDE && i + 1 == p->steps.n);
+        Str text = s->sql;
+        if (asks_nulls(t, p, i))
+            TRY(choose_text(t, s, &text, err));
+        Str sql = str_cat(t->a, *ret, text);
         *ret = once ? str_fmt(t->a, "WITH " STR_FMT " AS (" STR_FMT ") ", STR_ARG(s->name), STR_ARG(sql)) : (Str){0};
         if (!once)
             TRY(make(t, s->name, sql, err));
@@ -210,10 +246,15 @@ static Str gone_sql(Tick *t, const IvmPlan *p) { return str_fmt(t->a, "SELECT __
 /* The stored rows that go, found before anything changes. */
 static Status find_gone(Tick *t, Delta *d, const IvmPlan *p, Error *err)
 {
+    int64_t rows = 0;
+
     if (!p->delete_sql.n)
         return OK;
-    d->del = str_fmt(t->a, "vx%lld", (long long)d->rel->id);
-    return make(t, d->del, gone_sql(t, p), err);
+    Str name = str_fmt(t->a, "vx%lld", (long long)d->rel->id);
+    TRY(make_counted(t, name, gone_sql(t, p), &rows, err));
+    if (rows)
+        d->del = name;
+    return OK;
 }
 
 /* Nobody hears of it: new rows go in where the old ones then go. */
@@ -235,7 +276,7 @@ static Status incremental(Tick *t, Relation *r, const IvmChange *changes, Error 
 {
     Delta d = { .rel = r, .ins = str_fmt(t->a, "vi%lld", (long long)r->id) };
     IvmPlan *p;
-    int64_t bad;
+    int64_t bad, came;
     Str with;
 
     TRY(ivm_plan(t->a, r->view, changes, &p, err));
@@ -256,9 +297,9 @@ static Status incremental(Tick *t, Relation *r, const IvmChange *changes, Error 
     if (!heard)
         return apply_at_once(t, &d, p, err);
     TRY(find_gone(t, &d, p, err));
-    TRY(make(t, d.ins, p->insert_sql.n ? p->insert_sql : str_fmt(t->a, "SELECT " STR_FMT " FROM " STR_FMT " WHERE false", STR_ARG(stored_columns(t, r)), STR_ARG(live_table(t->a, r->id))), err));
+    TRY(make_counted(t, d.ins, p->insert_sql.n ? p->insert_sql : str_fmt(t->a, "SELECT " STR_FMT " FROM " STR_FMT " WHERE false", STR_ARG(stored_columns(t, r)), STR_ARG(live_table(t->a, r->id))), &came, err));
     TRY(check_asserts(t, r, d.ins, err));
-    return finish(t, &d, err);
+    return finish(t, &d, came, err);
 }
 
 static bool has_change(Tick *t, const Relation *r)
