@@ -69,6 +69,8 @@ static const char INTRO[] =
     "- **affected groups (rows) recomputed**: the groups that a change touches are computed anew, out of the rows of those groups.\n"
     "- Windows, top-k, ordered aggregates below the top: the partitions that a change touches are computed before and after it. Rows that an ORDER BY leaves equal\n"
     "  are told apart by their other columns, so one of the results that SQL allows is kept.\n"
+    "- In a continuous view, aggregates below the top that merge, count(DISTINCT …), and the first rows of partitions that something else reads have tables of their own, which\n"
+    "  are kept like views (EXPLAIN shows them as parts). They are read instead of the rows under them, and take room on disk.\n"
     "- Correlated subqueries are unnested: computed once for all outer values, and joined back. None is evaluated row by row.\n"
     "- Temporal filters: time is one more table. Rows come and go with it, at the latest a second late.\n"
     "- WITH MUTUALLY RECURSIVE is computed in turn until nothing changes, at most 10,000 times (`RECURSION LIMIT` sets less).\n\n"
