@@ -118,9 +118,12 @@ static bool fails_alone(Status s)
     return s == E_OVERFLOW || s == E_DIVISION || s == E_INVALID || s == E_LIMIT || s == E_INTERNAL || s == E_UNSUPPORTED || s == E_SYNTAX;
 }
 
+/* At start, while those that would hear of a change are not there yet, what a view needs is made without the others. */
+static bool is_made_alone(const Tick *t) { return t->fill && (live_is_inner(t->fill->id) || t->fill == t->replace); }
+
 static Status each_view(Tick *t, Relation **failed, Error *err)
 {
-    for (size_t i = 0; i < t->l->order.n; i++) {
+    for (size_t i = 0; !is_made_alone(t) && i < t->l->order.n; i++) {
         Relation *r = t->l->order.p[i];
         if (is_skipped(t, r))
             continue;
