@@ -3,11 +3,11 @@
 
 The generator is ours, of the benchmark's shape (1 person, 3 auctions, 46 bids of 50 events; a hundred auctions in flight; 10,000 events a second of event time). Each query has a
 server of its own; events come in ticks of FIRN_BENCH_TICK (100,000) as INSERT … SELECT in one transaction, so their making is in the figure.
-Peers are nexmark-peer/'s programs: the same queries by hand over differential-dataflow, in memory, with as many threads, ticks of the same size and a result
+Peers are nexmark-peer/'s programs: the same queries by hand over differential-dataflow and over the dbsp crate, in memory, with as many threads, ticks of the same size and a result
 that is kept. They read the same events out of files; reading is not in their figure. What they have in the end is compared with the view (rows, and the sum of the rows' CRC-32).
 FIRN_BENCH_EVENTS   events a query, default 10,000,000; a query stops after FIRN_BENCH_SECONDS (300), the peers then get as many
 FIRN_BENCH_QUERIES  which of them
-NEXMARK_PEERS       which peers, default dataflow; empty: none"""
+NEXMARK_PEERS       which peers of "dataflow circuit", default dataflow"""
 import os
 import pathlib
 import re
@@ -19,7 +19,7 @@ from server import Server
 from sinks import run_sql
 
 CHECKED = 1_000_000                                  # events up to which a view is compared with its query
-PEERS = {"dataflow": "differential-dataflow"}
+PEERS = {"dataflow": "differential-dataflow", "circuit": "dbsp"}
 SALT = "(({g}) * 2654435761 + {n} * 40503) % 4294967291"
 START = "timestamp '2026-01-01 00:00:00'"
 TIME = START + " + (g / 10) * interval '1 millisecond'"

@@ -40,6 +40,14 @@ macro_rules! row {
             }
         }
     };
+    ($tuple:ident $($cell:ident $n:tt),*) => {
+        #[cfg(feature = "circuit")]
+        impl<$($cell: Line),*> Line for dbsp::utils::$tuple<$($cell),*> {
+            fn line(&self, text: &mut String) {
+                $(next($n, &self.$n, text);)*
+            }
+        }
+    };
 }
 
 row!(A 0, B 1);
@@ -49,3 +57,10 @@ row!(A 0, B 1, C 2, D 3, E 4);
 row!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
 row!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
 row!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
+row!(Tup2 A 0, B 1);
+row!(Tup3 A 0, B 1, C 2);
+row!(Tup4 A 0, B 1, C 2, D 3);
+row!(Tup5 A 0, B 1, C 2, D 3, E 4);
+row!(Tup7 A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+row!(Tup8 A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+row!(Tup9 A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
