@@ -14,7 +14,9 @@ enum { BLOCK_MIN = 8 * 1024, BLOCK_MAX = 1024 * 1024, ALIGN = 16 };
 
 typedef struct Block { struct Block *next; size_t size, used; _Alignas(ALIGN) char data[]; } Block;
 
-struct Arena { Block *head; size_t next_size, total; };
+typedef struct Shared { struct Shared *next; void (*release)(void *what); void *what; } Shared;
+
+struct Arena { Block *head; size_t next_size, total; Shared *shared; };
 
 static _Noreturn void out_of_memory(size_t size)
 {
@@ -44,6 +46,8 @@ void arena_destroy(Arena *a)
 {
     if (!a)
         return;
+    for (Shared *s = a->shared; s; s = s->next)
+        s->release(s->what);
     for (Block *b = a->head, *next; b; b = next) {
         next = b->next;
         free(b);
@@ -106,6 +110,13 @@ void *arena_grow(Arena *a, void *old, size_t old_size, size_t new_size)
     if (old)
         memcpy(p, old, old_size);
     return p;
+}
+
+void arena_keep(Arena *a, void (*release)(void *what), void *what)
+{
+    Shared *s = arena_new(a, Shared);
+    *s = (Shared){ a->shared, release, what };
+    a->shared = s;
 }
 
 size_t arena_used(const Arena *a) { return a->total; }

@@ -110,6 +110,8 @@ void arena_destroyp(Arena **a);                                 /* for CLEANUP *
 void *arena_alloc(Arena *a, size_t size);                       /* zeroed, aligned to 16 */
 void *arena_grow(Arena *a, void *old, size_t old_size, size_t new_size);
 size_t arena_used(const Arena *a);
+/* Something shared that what lies in the arena points into: released when the arena is destroyed. */
+void arena_keep(Arena *a, void (*release)(void *what), void *what);
 #define arena_new(a, T) ((T *)arena_alloc((a), sizeof(T)))
 #define arena_array(a, T, n) ((T *)arena_alloc((a), sizeof(T) * (size_t)(n)))
 
@@ -179,6 +181,16 @@ void *map_get(const Map *m, Str key);                   /* NULL: absent */
 bool map_has(const Map *m, Str key);
 void map_put(Map *m, Str key, void *value);             /* replaces; the key is not copied */
 bool map_del(Map *m, Str key);
+
+/* ---- cache of shared values by key; any thread --------------------------------------------------------- */
+
+/* Values are counted by reference: the cache has its own, and each get gives one.  It holds max_bytes at most, as far as cache_put
+ * was told; what was not asked for lately makes way. */
+typedef struct Cache Cache;
+Cache *cache_new(size_t max_bytes, void *(*ref)(void *value) /* gives the value */, void (*unref)(void *value));
+void cache_free(Cache *c);                              /* NULL is fine */
+void *cache_get(Cache *c, Str key);                     /* NULL: not there */
+void cache_put(Cache *c, Str key, void *value, size_t bytes);       /* the caller keeps its reference */
 
 /* String to string properties, in insertion order. */
 typedef struct KeyValue { Str key, value; } KeyValue;

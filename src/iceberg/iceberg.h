@@ -225,6 +225,9 @@ NODISCARD Status ice_manifest_list_read(Arena *a, Store *st, const IceMetadata *
 NODISCARD Status ice_snapshot_rows_end(Arena *a, Store *st, const IceMetadata *m, const IceSnapshot *s, int64_t *ret, Error *err);
 /* Entries with inherited values filled in; DELETED ones too. E_CORRUPT, E_NOT_FOUND, E_UNSUPPORTED (encrypted). */
 NODISCARD Status ice_manifest_read(Arena *a, Store *st, const IceMetadata *m, const IceManifest *mf, IceEntries *ret, Error *err);
+/* The same out of a cache of manifests, for a store whose local paths are never written again; NULL: it is read. */
+Cache *ice_manifest_cache_new(void);
+NODISCARD Status ice_manifest_read_kept(Arena *a, Store *st, Cache *kept, const IceMetadata *m, const IceManifest *mf, IceEntries *ret, Error *err);
 
 /* ---- scanning ---------------------------------------------------------------------------------------------------------------- */
 
@@ -238,6 +241,7 @@ typedef struct IceTask {
 } IceTask;
 typedef struct IceScan { VEC(IceTask) tasks; StrVec manifests /* that the snapshot names */; size_t files_total, files_skipped, manifests_total, manifests_skipped; } IceScan;
 NODISCARD Status ice_scan(Arena *a, Store *st, const IceMetadata *m, const IceSnapshot *s, const IcePredicates *where, IceScan *ret, Error *err);
+NODISCARD Status ice_scan_kept(Arena *a, Store *st, Cache *manifests, const IceMetadata *m, const IceSnapshot *s, const IcePredicates *where, IceScan *ret, Error *err);      /* with a cache of manifests */
 
 /* ---- commits -------------------------------------------------------------------------------------------------------------------- */
 

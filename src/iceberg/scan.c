@@ -110,12 +110,9 @@ static size_t files_in(const IceManifest *mf)
     return mf->deletes || n < 0 || n > INT32_MAX ? 0 : (size_t)n;
 }
 
-static Status scan_manifest(Arena *a, Store *st, const IceMetadata *m, const IceManifest *mf, const IcePredicates *where,
-                            DeleteIndex *x, IceScan *scan, Error *err)
+static Status scan_entries(Arena *a, const IceMetadata *m, const IceManifest *mf, IceEntries entries, const IcePredicates *where,
+                           DeleteIndex *x, IceScan *scan, Error *err)
 {
-    IceEntries entries;
-
-    TRY(ice_manifest_read(a, st, m, mf, &entries, err));
     for vec_each(IceEntry, e, &entries) {
         if (!ice_is_live(e))
             continue;
@@ -136,6 +133,11 @@ static Status scan_manifest(Arena *a, Store *st, const IceMetadata *m, const Ice
 
 Status ice_scan(Arena *a, Store *st, const IceMetadata *m, const IceSnapshot *s, const IcePredicates *where, IceScan *ret, Error *err)
 {
+    return ice_scan_kept(a, st, NULL, m, s, where, ret, err);
+}
+
+Status ice_scan_kept(Arena *a, Store *st, Cache *manifests, const IceMetadata *m, const IceSnapshot *s, const IcePredicates *where, IceScan *ret, Error *err)
+{
     DeleteIndex x = { .a = a, .vectors = map_new(a), .positions_by_file = map_new(a), .positions_by_partition = map_new(a),
                       .equality_by_partition = map_new(a) };
     IceScan scan = { 0 };
@@ -152,7 +154,9 @@ Status ice_scan(Arena *a, Store *st, const IceMetadata *m, const IceSnapshot *s,
             scan.files_skipped += files_in(mf);
             continue;
         }
-        TRY(scan_manifest(a, st, m, mf, where, &x, &scan, err));
+        IceEntries entries;
+        TRY(ice_manifest_read_kept(a, st, manifests, m, mf, &entries, err));
+        TRY(scan_entries(a, m, mf, entries, where, &x, &scan, err));
     }
     for vec_each(IceTask, t, &scan.tasks)
         match(&x, t);

@@ -595,6 +595,17 @@ static int shows_columns_only(const IvmView *v)
     return 1;
 }
 
+/* The stored row that goes, and a number by which a group that is stored twice shows. */
+static void put_stored_row(StrBuf *b, const IvmView *v, const char *m)
+{
+    sb_fmt(b, ", %s.f AS __file", m);
+    put_gone_visible(b, v, m);
+    sb_addc(b, ", hash(0");
+    for (size_t i = 0; i < v->agg->nkeys; i++)
+        sb_fmt(b, ", %s.k%zu", m, i + 1);
+    sb_addc(b, ") AS __group");
+}
+
 static Status all_of_groups(Emit *e, int deletes, Error *err)
 {
     const IvmView *v = e->v;
@@ -603,13 +614,15 @@ static Status all_of_groups(Emit *e, int deletes, Error *err)
         return OK;
     char *m = str_z(e->a, str_fmt(e->a, "n%d", v->agg->id));
     sb_add(&b, hidden_columns(e->a, v));
+    if (v->target == IVM_STORED)
+        put_stored_row(&b, v, m);
     sb_fmt(&b, ", %s.p AS __pos, ", m);
     if (v->agg->nkeys)
         sb_fmt(&b, "%s.x0 <= 0", m);
     else
         sb_addc(&b, "FALSE");
     sb_addc(&b, " AS __gone, ");
-    if (deletes)
+    if (deletes || v->target == IVM_STORED)
         put_broken(&b, v, m);
     else
         sb_addc(&b, "FALSE");
@@ -627,7 +640,7 @@ Status merge_plan(Emit *e, Error *err)
     TRY(insert_groups(e, again, err));
     if (deletes || e->v->target == IVM_STORED)         /* a view that is kept by the tick is checked when something can have gone wrong */
         check_groups(e);
-    if (e->v->target == IVM_LIVE && !again)
+    if (!again)
         TRY(all_of_groups(e, deletes, err));
     StrBuf gone = sb_new(e->a);
     sb_addc(&gone, "SELECT m.f AS \"__file\", m.p AS \"__pos\"");

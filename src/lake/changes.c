@@ -85,14 +85,6 @@ static Status one_side(ScanBuild *b, const ScanUnit *u, Str live_here, Str live_
 
 typedef struct Stayed { ScanBuild *old, *new; ScanUnits was, is; int came; } Stayed;      /* came: some rows came back */
 
-static bool by_position(const ScanUnit *u)
-{
-    for (size_t k = 0; k < u->task->deletes.n; k++)
-        if (u->task->deletes.p[k]->file.content == CONTENT_EQUALITY_DELETES)
-            return false;
-    return true;
-}
-
 /* The rows of one file that moved in one direction: the bounds let the reader skip, the set picks. */
 static Status moved_rows(Stayed *s, const ScanUnit *u, RowSet *rows, int w, StrVec *selects, Error *err)
 {
@@ -157,11 +149,19 @@ static Status other_deletes(ScanBuild *b, const Sides *s, StrVec *selects, int *
     TRY(scan_positions(&bn, &st.is, err));
     b->ret->rows_upper = rows;
     for (size_t i = 0; i < st.is.n; i++) {
-        bool simple = by_position(&st.is.p[i]) && by_position(&st.was.p[i]);
+        bool simple = scan_by_position(st.is.p[i].task) && scan_by_position(st.was.p[i].task);
         TRY(simple ? moved_file(&st, i, selects, err) : by_condition(&st, i, selects, err));
     }
     *came |= st.came;
     return OK;
+}
+
+static bool without_deletes(const IceScan *scan)
+{
+    for (size_t i = 0; i < scan->tasks.n; i++)
+        if (scan->tasks.p[i].deletes.n)
+            return false;
+    return true;
 }
 
 /* Every snapshot after `from` up to `to` only rewrote files: by contract nothing changed (spec "replace"). */
@@ -223,6 +223,7 @@ Status lake_changes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const Ic
     ret->has_inserts |= s.came.tasks.n > 0;
     ret->has_deletes = s.went.tasks.n || s.stayed_old.tasks.n;
     ret->rows_upper = ret->relation.rows_upper;
+    ret->whole = !s.stayed_old.tasks.n && without_deletes(&s.came) && without_deletes(&s.went);
     ret->files = (int64_t)(s.came.tasks.n + s.went.tasks.n + s.stayed_old.tasks.n);
     if (!selects.n) {
         Str sql;

@@ -2,88 +2,18 @@
 /* deleted.c - the rows of data files that position delete files and deletion vectors name.
  *
  * They become a set of row numbers for each data file, lent to the connection; the scan's text asks it by firn_in_rows().  Delete files never change, so what one
- * of them says of one data file is decoded once and kept, in two generations: what is asked for moves to the young one, and when that has grown to half of what
- * may be kept, the old one goes.
+ * of them says of one data file is decoded once and kept.
  *
  * Invariants: (1) a set that is kept is never changed: a data file with several delete files gets a set of its own; (2) whether a delete file
  * may be read is asked by every scan, however well its rows are known. */
 #include "lake/scan_int.h"
 
-#include <stdlib.h>
+enum { KEPT_BYTES = 64 << 20 };
 
-enum { KEPT_BYTES = 64 << 20, ENTRY_BYTES = 128 };          /* ENTRY_BYTES: what a small set and its key cost beside the rows */
+static void *set_ref(void *set) { return rowset_ref(set); }
+static void set_free(void *set) { rowset_free(set); }
 
-typedef struct Generation { Arena *arena; Map sets; size_t bytes; } Generation;
-struct DeletedCache { pthread_mutex_t lock; Generation young, old; };
-
-/* ---- what is kept ------------------------------------------------------------------------------------------------------ */
-
-static Generation generation_new(void)
-{
-    Arena *a = arena_create();
-    return (Generation){ .arena = a, .sets = map_new(a) };
-}
-
-static void generation_done(Generation *g)
-{
-    for (size_t i = 0; i < g->sets.n; i++)
-        rowset_free(g->sets.entries[i].value);
-    arena_destroy(g->arena);
-}
-
-DeletedCache *deleted_cache_new(void)
-{
-    DeletedCache *c = calloc(1, sizeof *c);
-    pthread_mutex_init(&c->lock, NULL);
-    c->young = generation_new();
-    c->old = generation_new();
-    return c;
-}
-
-void deleted_cache_free(DeletedCache *c)
-{
-    if (!c)
-        return;
-    generation_done(&c->young);
-    generation_done(&c->old);
-    pthread_mutex_destroy(&c->lock);
-    free(c);
-}
-
-static void put_young(DeletedCache *c, Str key, RowSet *s)
-{
-    if (map_has(&c->young.sets, key))
-        return;                                             /* two scans decoded the same */
-    map_put(&c->young.sets, str_dup(c->young.arena, key), rowset_ref(s));
-    c->young.bytes += rowset_bytes(s) + key.n + ENTRY_BYTES;
-    if (c->young.bytes < KEPT_BYTES / 2)
-        return;
-    generation_done(&c->old);
-    c->old = c->young;
-    c->young = generation_new();
-}
-
-/* A reference, or NULL. */
-static RowSet *kept(DeletedCache *c, Str key)
-{
-    pthread_mutex_lock(&c->lock);
-    RowSet *s = map_get(&c->young.sets, key);
-    if (s) {
-        rowset_ref(s);
-    } else if ((s = map_get(&c->old.sets, key))) {
-        rowset_ref(s);                                      /* before its generation may go */
-        put_young(c, key, s);
-    }
-    pthread_mutex_unlock(&c->lock);
-    return s;
-}
-
-static void keep(DeletedCache *c, Str key, RowSet *s)
-{
-    pthread_mutex_lock(&c->lock);
-    put_young(c, key, s);
-    pthread_mutex_unlock(&c->lock);
-}
+Cache *deleted_cache_new(void) { return cache_new(KEPT_BYTES, set_ref, set_free); }
 
 /* ---- what one delete file says of one data file -------------------------------------------------------------------------- */
 
@@ -105,7 +35,7 @@ static Status find_part(ScanBuild *b, const ScanUnit *u, const IceFile *d, Parts
     if (b->lake->catalog || !scan_is_dv(d))                 /* elsewhere, a vector's file is not fetched whole */
         TRY(store_local_path(b->lake->store, b->a, d->path, &p.local, err));
     p.key = str_fmt(b->a, "%lld " STR_FMT " " STR_FMT, (long long)at, STR_ARG(p.local), STR_ARG(u->task->data->file.path));
-    p.set = kept(b->lake->deleted, p.key);
+    p.set = cache_get(b->lake->deleted, p.key);
     p.fresh = !p.set;
     if (p.fresh)
         p.set = rowset_new();
@@ -220,7 +150,7 @@ Status scan_positions(ScanBuild *b, ScanUnits *units, Error *err)
     TRY_CTX(read_position_files(b, &parts, err), err, "reading position deletes");
     for (size_t i = 0; i < parts.n; i++)
         if (parts.p[i].fresh)
-            keep(b->lake->deleted, parts.p[i].key, parts.p[i].set);
+            cache_put(b->lake->deleted, parts.p[i].key, parts.p[i].set, rowset_bytes(parts.p[i].set));
     for (size_t i = 0; i < units->n; i++)
         at = lend_parts(b, &units->p[i], &parts, at);
     return OK;

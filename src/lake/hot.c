@@ -297,22 +297,14 @@ static void name_table(ScanBuild *b, ScanUnit *u, const HotTable *t, const uint8
     u->hot = sb_str(&s);
 }
 
-static bool by_position_alone(const IceTask *t)
-{
-    for (size_t i = 0; i < t->deletes.n; i++)
-        if (t->deletes.p[i]->file.content == CONTENT_EQUALITY_DELETES)
-            return false;                                   /* their columns need not be among those that are read */
-    return true;
-}
-
 void scan_hot(ScanBuild *b, ScanUnits *units)
 {
     HotCache *c = b->lake->hot;
 
     for (size_t i = 0; c && c->budget > 0 && i < units->n; i++) {
         ScanUnit *u = &units->p[i];
-        if (u->task->data->file.record_count < MIN_ROWS || !by_position_alone(u->task))
-            continue;
+        if (u->task->data->file.record_count < MIN_ROWS || !scan_by_position(u->task))
+            continue;                                       /* columns of equality deletes need not be among those that are read */
         uint8_t *wanted = scan_columns(b, u);
         HotTable *t = ask(c, b->a, u, wanted);
         if (!t)

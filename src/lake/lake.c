@@ -10,7 +10,7 @@
 Lake *lake_new(Catalog *c, Store *s, const LakeHooks *hooks)
 {
     Lake *l = calloc(1, sizeof *l);
-    *l = (Lake){ .catalog = c, .store = s, .layouts = layout_cache_new(), .deleted = deleted_cache_new(), .hooks = hooks ? *hooks : (LakeHooks){0},
+    *l = (Lake){ .catalog = c, .store = s, .layouts = layout_cache_new(), .deleted = deleted_cache_new(), .manifests = ice_manifest_cache_new(), .hooks = hooks ? *hooks : (LakeHooks){0},
                 .serial = rand_u64() >> 24 };         /* several lakes may have tables on one connection */
     pthread_mutex_init(&l->lock, NULL);
     return l;
@@ -21,7 +21,8 @@ void lake_free(Lake *l)
     if (!l)
         return;
     layout_cache_free(l->layouts);
-    deleted_cache_free(l->deleted);
+    cache_free(l->deleted);
+    cache_free(l->manifests);
     hot_cache_free(l->hot);
     pthread_mutex_destroy(&l->lock);
     free(l);

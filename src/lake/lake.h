@@ -83,8 +83,9 @@ void lake_relation_drop(DuckConn *c, const LakeRelation *r);
 NODISCARD Status lake_count(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const IceSnapshot *s, OptI64 *ret, Error *err);
 
 /* Rows with __w (BIGINT, +1 or -1 each, not consolidated) that lead from one snapshot to the other, seen as `schema`.
- * By difference of the two live file sets: nothing of the log between is needed, and rewrites cancel out. */
-typedef struct LakeChanges { LakeRelation relation; int nothing; int has_deletes, has_inserts; int64_t rows_upper; int64_t files; } LakeChanges;
+ * By difference of the two live file sets: nothing of the log between is needed, and rewrites cancel out.
+ * whole: they are all rows of some files, rows_upper of them, and the engine knows how many. */
+typedef struct LakeChanges { LakeRelation relation; int nothing; int has_deletes, has_inserts; int64_t rows_upper; bool whole; int64_t files; } LakeChanges;
 /* reads: as in LakeScan. */
 NODISCARD Status lake_changes(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const IceSnapshot *from, const IceSnapshot *to, const IceSchema *schema, const uint8_t *reads, LakeChanges *ret,
                               Error *err);

@@ -32,16 +32,14 @@ bool lake_footer_elements(Arena *a, Str footer, FileElements *ret);      /* fals
 NODISCARD Status lake_footer_read(Arena *a, Str path, FileElements *ret, Error *err);
 
 /* deleted.c: rows that delete files name, decoded. */
-typedef struct DeletedCache DeletedCache;
-DeletedCache *deleted_cache_new(void);
-void deleted_cache_free(DeletedCache *c);
+Cache *deleted_cache_new(void);
 
 /* hot.c: files that are read again and again, decoded. */
 typedef struct HotCache HotCache;
 HotCache *hot_cache_new(DuckEngine *e, int64_t budget);
 void hot_cache_free(HotCache *c);
 
-struct Lake { Catalog *catalog; Store *store; LayoutCache *layouts; DeletedCache *deleted; HotCache *hot; pthread_mutex_t lock; uint64_t serial; LakeHooks hooks; };
+struct Lake { Catalog *catalog; Store *store; LayoutCache *layouts; Cache *deleted, *manifests; HotCache *hot; pthread_mutex_t lock; uint64_t serial; LakeHooks hooks; };
 uint64_t lake_serial(Lake *l);                            /* for names of temporary tables */
 
 /* place.c: may this file be read as the table's? E_DENIED. And a snapshot's list with its manifests; ice_scan where they may. */

@@ -55,6 +55,8 @@ Status lake_manifests_allowed(Lake *l, Arena *a, const LakeTable *t, const IceSn
 
 Status lake_plan(Lake *l, Arena *a, const LakeTable *t, const IceSnapshot *s, const IcePredicates *where, IceScan *ret, Error *err)
 {
-    TRY(ice_scan(a, l->store, t->meta, s, where, ret, err));
+    Cache *kept = l->catalog ? l->manifests : NULL;        /* elsewhere a path is of the day */
+
+    TRY(ice_scan_kept(a, l->store, kept, t->meta, s, where, ret, err));
     return lake_manifests_allowed(l, a, t, s, &ret->manifests, err);
 }

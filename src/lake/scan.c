@@ -133,6 +133,14 @@ Status scan_select(ScanBuild *b, const ScanUnit *const *units, size_t n, Str ext
     return OK;
 }
 
+bool scan_by_position(const IceTask *t)
+{
+    for (size_t k = 0; k < t->deletes.n; k++)
+        if (t->deletes.p[k]->file.content == CONTENT_EQUALITY_DELETES)
+            return false;
+    return true;
+}
+
 bool scan_is_dv(const IceFile *f) { return f->content == CONTENT_POSITION_DELETES && str_eq(f->format, S("PUFFIN")); }
 
 /* ---- units ---------------------------------------------------------------------------------------------------------- */

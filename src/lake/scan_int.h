@@ -38,6 +38,7 @@ NODISCARD Status scan_units(ScanBuild *b, const IceScan *scan, const StrVec *onl
 /* deleted.c: sets `deleted` and `lent` of all units. */
 NODISCARD Status scan_positions(ScanBuild *b, ScanUnits *units, Error *err);
 bool scan_is_dv(const IceFile *f);
+bool scan_by_position(const IceTask *t);                              /* no equality delete applies */
 uint8_t *scan_columns(ScanBuild *b, const ScanUnit *u);               /* one a column of the file's layout: is it read? */
 void scan_hot(ScanBuild *b, ScanUnits *units);                        /* hot.c: sets `hot` where that helps */
 NODISCARD Status scan_may_read(ScanBuild *b, const IceFile *f, Error *err);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apply.c - carrying out a plan on one engine connection.
  *
- * The plan's steps become temporary tables; so do the rows that go (r_del: where they lie and their hash) and those that come
- * (r_ins); both then become files.  Each engine statement costs its planning, so what is to be known of them is asked at once.
+ * The plan's steps become temporary tables; so do the rows that go, with where they lie and their hash, and those that come: two
+ * tables, or one for the groups of an aggregate.  Both then become files.  Each engine statement costs its planning, so steps that
+ * are read once stand inside of the next one, and what is to be known of the rows is asked at once.
  *
  * Invariants: (1) nothing is committed here; (2) after an error every file written by this run is discarded by the caller;
  * (3) a broken invariant of the stored state (check_sql) turns the run into a full one. */
@@ -124,40 +125,112 @@ Status job_full(Job *j, Error *err)
     return OK;
 }
 
-/* ---- incremental ------------------------------------------------------------------------------------------------------------------ */
+/* ---- rows that go and come -------------------------------------------------------------------------------------------------------- */
 
-static Status run_steps(Job *j, const IvmPlan *p, Error *err)
+/* As FROM items of the engine: __file, __pos of stored rows that go, and what comes, visible and hidden. */
+typedef struct Turnover { Str goes, comes; int64_t deleted, inserted, broken; } Turnover;
+
+/* A step that is read once stands as WITH before the next one's text, where the engine need not know how few rows it has: the view it is
+ * joined to is small.  *last: the same of the last step, for whoever reads it instead of a table; NULL: it is a table as well. */
+static Status run_steps(Job *j, const IvmPlan *p, bool small, Str *last, Error *err)
 {
-    for vec_each(const IvmStep, step, &p->steps) {
-        Str sql;
-        TRY(job_with_states(j, step->sql, &sql, err));
-        TRY_CTX(job_temp_table(j, step->name, sql, NULL, err), err, "step " STR_FMT " of the incremental plan", STR_ARG(step->name));
+    Str with = {0};
+
+    for (size_t i = 0; i < p->steps.n; i++) {
+        const IvmStep *s = &p->steps.p[i];
+        Str sql = str_cat(j->a, with, s->sql);
+        bool inside = (s->once && small) || (last && i + 1 == p->steps.n);
+        with = inside ? str_fmt(j->a, "WITH " STR_FMT " AS (" STR_FMT ") ", STR_ARG(s->name), STR_ARG(sql)) : (Str){0};
+        if (inside)
+            continue;
+        TRY(job_with_states(j, sql, &sql, err));
+        TRY_CTX(job_temp_table(j, s->name, sql, NULL, err), err, "step " STR_FMT " of the incremental plan", STR_ARG(s->name));
     }
+    if (last)
+        *last = with;
     return OK;
 }
 
-/* Rows that go, with the hash of what is visible of each. */
-static Status rows_that_go(Job *j, const IvmPlan *p, int64_t *rows, Error *err)
+static Str hash_of_visible(Job *j, const char *alias)
 {
     StrBuf b = sb_new(j->a);
-    Str sql;
+    const IvmColumns *cols = ivm_visible(j->bound.view);
 
-    if (!p->delete_sql.n)
-        return job_temp_table(j, S("r_del"), S("SELECT CAST(NULL AS VARCHAR) AS __file, CAST(NULL AS BIGINT) AS __pos, CAST(NULL AS UBIGINT) AS __hash WHERE false"), rows, err);
-    sb_addc(&b, "SELECT q.__file, q.__pos, hash(");
-    for (size_t i = 0; i < ivm_visible(j->bound.view)->n; i++)
-        sb_fmt(&b, "%sq.o%zu", i ? ", " : "", i + 1);
-    sb_fmt(&b, ") AS __hash FROM (" STR_FMT ") q", STR_ARG(p->delete_sql));
-    TRY(job_with_states(j, sb_str(&b), &sql, err));
-    return job_temp_table(j, S("r_del"), sql, rows, err);
+    sb_addc(&b, "hash(");
+    for (size_t i = 0; i < cols->n; i++) {
+        sb_fmt(&b, "%s%s", i ? ", " : "", alias);
+        sql_ident(&b, cols->p[i].engine);
+    }
+    sb_addc(&b, ")");
+    return sb_str(&b);
 }
 
-static Status rows_that_come(Job *j, const IvmPlan *p, int64_t *rows, Error *err)
+/* The same of the stored row that goes. */
+static Str hash_of_gone(Job *j)
+{
+    StrBuf b = sb_new(j->a);
+
+    sb_addc(&b, "hash(");
+    for (size_t i = 0; i < ivm_visible(j->bound.view)->n; i++)
+        sb_fmt(&b, "%sq.__o%zu", i ? ", " : "", i + 1);
+    sb_addc(&b, ")");
+    return sb_str(&b);
+}
+
+/* What the rows do to the view's hash and how many of them there are, and how many invariants of the stored state are broken.
+ * sql: hash and number of what comes, hash and number of what goes, broken invariants. */
+static Status judge(Job *j, Str sql, Turnover *t, Error *err)
+{
+    __int128 come, gone;
+    CLEANUP(duck_result_freep) DuckResult *r = NULL;
+    size_t n;
+
+    TRY(duck_query_held(j->c, sql, &r, err));
+    TRY(duck_next(r, &n, err));
+    if (n != 1 || !wide_parse(duck_value(j->a, r, 0, 0).string, &come) || !wide_parse(duck_value(j->a, r, 2, 0).string, &gone))
+        return FAIL(err, E_INTERNAL, "the row hash could not be computed");
+    t->inserted = duck_value(j->a, r, 1, 0).integer;
+    t->deleted = duck_value(j->a, r, 3, 0).integer;
+    t->broken = duck_value(j->a, r, 4, 0).integer;
+    j->hash_delta = come - gone;
+    return OK;
+}
+
+static Str sum_of_hashes(Arena *a, Str hash) { return str_fmt(a, "CAST(coalesce(sum(CAST(" STR_FMT " AS HUGEINT)), 0) AS VARCHAR)", STR_ARG(hash)); }
+
+/* Groups of an aggregate, each with its old row: one table holds both what goes and what comes. */
+static Status groups_turn(Job *j, const IvmPlan *p, bool small, Turnover *t, Error *err)
+{
+    Str with, sql;
+
+    TRY(run_steps(j, p, small, &with, err));
+    sql = str_fmt(j->a, STR_FMT "SELECT q.*, CASE WHEN NOT q.__gone THEN " STR_FMT " END AS __come, CASE WHEN q.__file IS NOT NULL THEN " STR_FMT " END AS __went FROM (" STR_FMT ") q",
+                  STR_ARG(with), STR_ARG(hash_of_visible(j, "q.")), STR_ARG(hash_of_gone(j)), STR_ARG(p->groups_sql));
+    TRY(job_with_states(j, sql, &sql, err));
+    TRY(job_temp_table(j, S("r_groups"), sql, NULL, err));
+    *t = (Turnover){ .goes = S("(SELECT __file, __pos FROM r_groups WHERE __file IS NOT NULL)"), .comes = S("(SELECT * FROM r_groups WHERE NOT __gone)") };
+    sql = str_fmt(j->a, "SELECT " STR_FMT ", count(__come), " STR_FMT ", count(__went), count(*) FILTER (WHERE __bad) + count(*) - count(DISTINCT __group) FROM r_groups",
+                  STR_ARG(sum_of_hashes(j->a, S("__come"))), STR_ARG(sum_of_hashes(j->a, S("__went"))));
+    return judge(j, sql, t, err);
+}
+
+static Status rows_that_go(Job *j, const IvmPlan *p, Error *err)
+{
+    Str sql = S("SELECT CAST(NULL AS VARCHAR) AS __file, CAST(NULL AS BIGINT) AS __pos, CAST(NULL AS UBIGINT) AS __went WHERE false");
+
+    if (p->delete_sql.n) {
+        sql = str_fmt(j->a, "SELECT q.__file, q.__pos, " STR_FMT " AS __went FROM (" STR_FMT ") q", STR_ARG(hash_of_gone(j)), STR_ARG(p->delete_sql));
+        TRY(job_with_states(j, sql, &sql, err));
+    }
+    return job_temp_table(j, S("r_del"), sql, NULL, err);
+}
+
+static Status rows_that_come(Job *j, const IvmPlan *p, Error *err)
 {
     Str sql;
 
     TRY(job_with_states(j, p->insert_sql, &sql, err));
-    return job_temp_table(j, S("r_ins"), sql, rows, err);
+    return job_temp_table(j, S("r_ins"), sql, NULL, err);
 }
 
 static Status check_plan(Job *j, const IvmPlan *p, int64_t *broken, Error *err)
@@ -172,24 +245,39 @@ static Status check_plan(Job *j, const IvmPlan *p, int64_t *broken, Error *err)
     return duck_scalar_i64(j->c, sql, broken, &has, err);
 }
 
-/* What the rows that go and come do to the view's hash, and how many invariants of the stored state are broken. */
-static Status judge(Job *j, const IvmPlan *p, const BoundColumns *cols, int64_t *broken, Error *err)
+/* Rows that go in one table, rows that come in another one. */
+static Status rows_turn(Job *j, const IvmPlan *p, bool small, Turnover *t, Error *err)
 {
-    __int128 come, gone;
-    Str sql = str_fmt(j->a, "SELECT i.h, CAST((" STR_FMT ") AS BIGINT), d.h FROM (" STR_FMT ") i, (SELECT CAST(coalesce(sum(CAST(__hash AS HUGEINT)), 0) AS VARCHAR) AS h FROM r_del) d",
-                      STR_ARG(p->check_sql.n ? p->check_sql : S("SELECT 0")), STR_ARG(row_hash_sql(j->a, cols, S("r_ins"))));
-    CLEANUP(duck_result_freep) DuckResult *r = NULL;
-    size_t n;
+    Error ignored;
+    Str sql;
 
+    *t = (Turnover){ .goes = S("r_del"), .comes = S("r_ins") };
+    TRY(run_steps(j, p, small, NULL, err));
+    TRY(rows_that_go(j, p, err));
+    Status s = rows_that_come(j, p, err);
+    if (s != OK)                                     /* a broken state may not even give rows */
+        return check_plan(j, p, &t->broken, &ignored) == OK && t->broken ? OK : s;
+    sql = str_fmt(j->a, "SELECT i.h, i.n, d.h, d.n, CAST((" STR_FMT ") AS BIGINT) FROM (SELECT " STR_FMT " AS h, count(*) AS n FROM r_ins q) i, (SELECT " STR_FMT " AS h, count(*) AS n FROM r_del) d",
+                  STR_ARG(p->check_sql.n ? p->check_sql : S("SELECT 0")), STR_ARG(sum_of_hashes(j->a, hash_of_visible(j, "q."))), STR_ARG(sum_of_hashes(j->a, S("__went"))));
     TRY(job_with_states(j, sql, &sql, err));
-    TRY(duck_query_held(j->c, sql, &r, err));
-    TRY(duck_next(r, &n, err));
-    if (n != 1 || !wide_parse(duck_value(j->a, r, 0, 0).string, &come) || !wide_parse(duck_value(j->a, r, 2, 0).string, &gone))
-        return FAIL(err, E_INTERNAL, "the row hash could not be computed");
-    *broken = duck_value(j->a, r, 1, 0).integer;
-    j->hash_delta = come - gone;
-    return OK;
+    return judge(j, sql, t, err);
 }
+
+enum { SMALL_VIEW = 20000 };
+
+static bool may_be_of_the_state(Status s) { return s == E_OVERFLOW || s == E_DIVISION || s == E_INVALID || s == E_INTERNAL; }
+
+/* What fails over groups may do so for a broken state: the other way asks for that. */
+static Status turnover(Job *j, const IvmPlan *p, Turnover *t, Error *err)
+{
+    const IceSnapshot *now = ice_current_snapshot(j->table.meta);
+    bool small = now && snapshot_total(now, S("total-records")) <= SMALL_VIEW;
+    Status s = p->groups_sql.n ? groups_turn(j, p, small, t, err) : E_INTERNAL;
+
+    return may_be_of_the_state(s) ? rows_turn(j, p, small, t, err) : s;
+}
+
+/* ---- incremental ------------------------------------------------------------------------------------------------------------------ */
 
 static Str visible_and_hidden(Job *j, const BoundColumns *cols, const char *prefix)
 {
@@ -230,11 +318,11 @@ static Status write_rows(Job *j, Str sql, Error *err)
     return OK;
 }
 
-static Status apply_rewrite(Job *j, const BoundColumns *cols, Error *err)
+static Status apply_rewrite(Job *j, const BoundColumns *cols, const Turnover *t, Error *err)
 {
-    Str mine = visible_and_hidden(j, cols, ""), theirs = visible_and_hidden(j, cols, "v.");
-    Str sql = str_fmt(j->a, "SELECT " STR_FMT " FROM v ANTI JOIN r_del d ON d.__file = v.__file AND d.__pos = v.__pos UNION ALL SELECT " STR_FMT " FROM r_ins",
-                      STR_ARG(theirs), STR_ARG(mine));
+    Str mine = visible_and_hidden(j, cols, "c."), theirs = visible_and_hidden(j, cols, "v.");
+    Str sql = str_fmt(j->a, "SELECT " STR_FMT " FROM v ANTI JOIN " STR_FMT " d ON d.__file = v.__file AND d.__pos = v.__pos UNION ALL SELECT " STR_FMT " FROM " STR_FMT " c",
+                      STR_ARG(theirs), STR_ARG(t->goes), STR_ARG(mine), STR_ARG(t->comes));
     TRY(job_with_states(j, sql, &sql, err));
     j->rewrite = 1;
     j->change.replace_all = 1;
@@ -242,18 +330,18 @@ static Status apply_rewrite(Job *j, const BoundColumns *cols, Error *err)
     return write_rows(j, sql, err);
 }
 
-static Status apply_merge_on_read(Job *j, const BoundColumns *cols, int64_t deleted, int64_t inserted, Error *err)
+static Status apply_merge_on_read(Job *j, const BoundColumns *cols, const Turnover *t, Error *err)
 {
     LakeFiles deletes = {0};
     int64_t n;
 
-    if (inserted)
-        TRY(write_rows(j, str_fmt(j->a, "SELECT " STR_FMT " FROM r_ins", STR_ARG(visible_and_hidden(j, cols, ""))), err));
-    if (deleted)
-        TRY(lake_delete_rows(j->r->lake, j->a, j->c, &j->table, S("SELECT __file, __pos FROM r_del"), &j->change, &deletes, &n, err));
+    if (t->inserted)
+        TRY(write_rows(j, str_fmt(j->a, "SELECT " STR_FMT " FROM " STR_FMT " c", STR_ARG(visible_and_hidden(j, cols, "c.")), STR_ARG(t->comes)), err));
+    if (t->deleted)
+        TRY(lake_delete_rows(j->r->lake, j->a, j->c, &j->table, str_fmt(j->a, "SELECT __file, __pos FROM " STR_FMT " d", STR_ARG(t->goes)), &j->change, &deletes, &n, err));
     for (size_t i = 0; i < deletes.n; i++)
         vec_push(j->a, &j->files, deletes.p[i]);
-    j->change.operation = !deleted ? S("append") : !inserted ? S("delete") : S("overwrite");
+    j->change.operation = !t->deleted ? S("append") : !t->inserted ? S("delete") : S("overwrite");
     return OK;
 }
 
@@ -269,24 +357,17 @@ static Status start_anew(Job *j, int64_t broken, Error *err)
 static Status apply_plan(Job *j, const IvmPlan *p, Error *err)
 {
     BoundColumns cols = {0};
-    int64_t deleted = 0, inserted = 0, broken = 0;
-    Error ignored;
+    Turnover t;
 
     TRY(lake_columns(j->a, ice_current_schema(j->table.meta), &cols, err));
-    TRY(rows_that_go(j, p, &deleted, err));
-    Status s = rows_that_come(j, p, &inserted, err);
-    if (s != OK)                                     /* a broken state may not even give rows */
-        return check_plan(j, p, &broken, &ignored) == OK && broken ? start_anew(j, broken, err) : s;
-    TRY(judge(j, p, &cols, &broken, err));
-    if (broken)
-        return start_anew(j, broken, err);
-    j->rows_changed = deleted + inserted;
-    j->count_delta = inserted - deleted;
+    TRY(turnover(j, p, &t, err));
+    if (t.broken)
+        return start_anew(j, t.broken, err);
+    j->rows_changed = t.deleted + t.inserted;
+    j->count_delta = t.inserted - t.deleted;
     if (!j->rows_changed)
         return OK;
-    if (should_rewrite(j))
-        return apply_rewrite(j, &cols, err);
-    return apply_merge_on_read(j, &cols, deleted, inserted, err);
+    return should_rewrite(j) ? apply_rewrite(j, &cols, &t, err) : apply_merge_on_read(j, &cols, &t, err);
 }
 
 /* Files changed, but no row that the view reads. */
@@ -305,6 +386,5 @@ Status job_incremental(Job *j, Error *err)
         return OK;
     if (!j->plan->insert_sql.n && !j->plan->delete_sql.n)        /* only sources of a CTE that nobody reads changed */
         return OK;
-    TRY(run_steps(j, j->plan, err));
     return apply_plan(j, j->plan, err);
 }

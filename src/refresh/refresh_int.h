@@ -36,7 +36,7 @@ typedef enum { RUN_NONE, RUN_INCREMENTAL, RUN_FULL } RunType;
 typedef struct Pinned { int has; Str uuid; int64_t snapshot_id; } Pinned;
 Pinned pinned_source(const CatMview *v, Str uuid);
 
-typedef struct SourceState { Str is, was; } SourceState;       /* as text; empty: nobody asked yet */
+typedef struct SourceState { Str is, was, change; } SourceState;      /* as text; empty: nobody asked yet. change: of one that is no table */
 
 typedef struct Job {
     Refresher *r;
@@ -75,7 +75,7 @@ NODISCARD Status job_incremental(Job *j, Error *err);
 /* ---- states.c ---- */
 const uint8_t *job_source_reads(Job *j, size_t i);              /* which fields of the source any plan reads; NULL: all */
 NODISCARD Status job_changes(Job *j, Error *err);               /* s<i>_chg of what changed, and the plan */
-NODISCARD Status job_with_states(Job *j, Str sql, Str *ret, Error *err);       /* sql that may name s<i>_old, s<i>_new and v, for the engine */
+NODISCARD Status job_with_states(Job *j, Str sql, Str *ret, Error *err);       /* sql that may name relations of a plan (ivm.h), for the engine */
 NODISCARD Status job_temp_table(Job *j, Str name, Str sql, int64_t *rows, Error *err);      /* rows: how many it holds; may be NULL */
 
 /* Completes run, mview and evidence for the snapshot that `next` holds. */

@@ -275,8 +275,9 @@ def test_webhook(tmp_path):
             time.sleep(0.1)
         sequences = [e["sequence"] for e in hook.got]
         assert len(sequences) == 6 and sequences == sorted(set(sequences))
-        metrics = urllib.request.urlopen(s.manage + "/metrics").read().decode()
-        assert "firn_webhook_sent_total 2" in metrics
+        while "firn_webhook_sent_total 2\n" not in urllib.request.urlopen(s.manage + "/metrics").read().decode():       # counted when the answer is in
+            assert time.time() < deadline + 20
+            time.sleep(0.1)
     finally:
         s.stop()
         hook.shutdown()
