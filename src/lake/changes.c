@@ -148,6 +148,7 @@ static Status other_deletes(ScanBuild *b, const Sides *s, StrVec *selects, int *
     TRY(scan_positions(&bo, &st.was, err));
     TRY(scan_positions(&bn, &st.is, err));
     b->ret->rows_upper = rows;
+    scan_hot(&bn, &st.is, HOT_AS_IT_IS);                   /* a few rows of a file, by number */
     for (size_t i = 0; i < st.is.n; i++) {
         bool simple = scan_by_position(st.is.p[i].task) && scan_by_position(st.was.p[i].task);
         TRY(simple ? moved_file(&st, i, selects, err) : by_condition(&st, i, selects, err));

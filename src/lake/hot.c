@@ -256,12 +256,26 @@ static bool should_build(HotCache *c, HotEntry *e, const ScanUnit *u, uint8_t *c
     return true;
 }
 
-/* A reference to the file's table, NULL: it is to be read as it stands. */
+/* A reference to the file's table where there is one, NULL: it is to be read as it stands. */
+static HotTable *table_of(HotCache *c, const ScanUnit *u, const uint8_t *wanted)
+{
+    HotTable *t = NULL;
+
+    pthread_mutex_lock(&c->lock);
+    const HotEntry *e = find_entry(c, u->local);
+    if (e && e->state == HOT_READY && covers(e, wanted)) {
+        t = e->table;
+        __atomic_add_fetch(&t->refs, 1, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return t;
+}
+
+/* Made now, if it is time. */
 static HotTable *ask(HotCache *c, Arena *a, const ScanUnit *u, const uint8_t *wanted)
 {
     size_t n = u->layout->columns.n;
     uint8_t *columns = arena_array(a, uint8_t, n + 1);
-    HotTable *t = NULL;
     int64_t bytes = 0;
 
     memcpy(columns, wanted, n);
@@ -273,14 +287,7 @@ static HotTable *ask(HotCache *c, Arena *a, const ScanUnit *u, const uint8_t *wa
     pthread_mutex_unlock(&c->lock);
     if (now)
         build(c, a, e, u, columns, bytes);
-    pthread_mutex_lock(&c->lock);
-    e = find_entry(c, u->local);
-    if (e && e->state == HOT_READY && covers(e, wanted)) {
-        t = e->table;
-        __atomic_add_fetch(&t->refs, 1, __ATOMIC_RELAXED);
-    }
-    pthread_mutex_unlock(&c->lock);
-    return t;
+    return table_of(c, u, wanted);
 }
 
 /* ---- in a scan -------------------------------------------------------------------------------------------------------------------- */
@@ -297,7 +304,7 @@ static void name_table(ScanBuild *b, ScanUnit *u, const HotTable *t, const uint8
     u->hot = sb_str(&s);
 }
 
-void scan_hot(ScanBuild *b, ScanUnits *units)
+void scan_hot(ScanBuild *b, ScanUnits *units, HotUse use)
 {
     HotCache *c = b->lake->hot;
 
@@ -306,7 +313,7 @@ void scan_hot(ScanBuild *b, ScanUnits *units)
         if (u->task->data->file.record_count < MIN_ROWS || !scan_by_position(u->task))
             continue;                                       /* columns of equality deletes need not be among those that are read */
         uint8_t *wanted = scan_columns(b, u);
-        HotTable *t = ask(c, b->a, u, wanted);
+        HotTable *t = use == HOT_MAKE ? ask(c, b->a, u, wanted) : table_of(c, u, wanted);
         if (!t)
             continue;
         vec_push(b->a, &b->ret->holds, duck_hold(b->c, table_unref, t));

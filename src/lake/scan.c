@@ -346,7 +346,7 @@ Status lake_scan(Lake *l, Arena *a, DuckConn *c, const LakeTable *t, const LakeS
     TRY(scan_units(&b, &scan, s->only_files, &units, err));
     TRY(scan_positions(&b, &units, err));
     if (s->hot)
-        scan_hot(&b, &units);
+        scan_hot(&b, &units, HOT_MAKE);
     TRY(scan_union(&b, &units, (Str){0}, &selects, err));
     if (!selects.n) {
         Str sql;

@@ -40,7 +40,9 @@ NODISCARD Status scan_positions(ScanBuild *b, ScanUnits *units, Error *err);
 bool scan_is_dv(const IceFile *f);
 bool scan_by_position(const IceTask *t);                              /* no equality delete applies */
 uint8_t *scan_columns(ScanBuild *b, const ScanUnit *u);               /* one a column of the file's layout: is it read? */
-void scan_hot(ScanBuild *b, ScanUnits *units);                        /* hot.c: sets `hot` where that helps */
+/* hot.c: sets `hot` of units whose files are tables of the engine. HOT_MAKE: of those too that are asked for again and again, they become such tables. */
+typedef enum { HOT_MAKE, HOT_AS_IT_IS } HotUse;
+void scan_hot(ScanBuild *b, ScanUnits *units, HotUse use);
 NODISCARD Status scan_may_read(ScanBuild *b, const IceFile *f, Error *err);
 /* Text of the condition that holds for the live rows of a unit; "" when nothing is deleted. */
 NODISCARD Status scan_live(ScanBuild *b, const ScanUnit *u, Str *ret, Error *err);
