@@ -6,7 +6,7 @@
  * What cannot be made leaves the view without inner ones. */
 #include "live/live_int.h"
 
-enum { OWNER_BITS = 32, PLACE_BITS = 8, WHAT_BITS = 20 };
+enum { OWNER_BITS = 32, PLACE_BITS = 5, WHAT_BITS = 26 };
 
 int64_t live_owner(int64_t id) { return id & (((int64_t)1 << OWNER_BITS) - 1); }
 bool live_is_inner(int64_t id) { return id >> OWNER_BITS != 0; }
