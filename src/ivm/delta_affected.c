@@ -55,7 +55,6 @@ static Status kept_part(Match *m, Str from, const char *w, const char *word, Str
 {
     put_kept(m, w);
     put_from(m->b, from, m->kept);
-    sb_addc(m->b, " WHERE ");
     return put_match(m->b, m->n, m->kept, m->other, word, other_from, err);
 }
 
@@ -71,10 +70,8 @@ static Status candidates_sql(Match *m, StrBuf *b, Error *err)
     sb_addc(b, "SELECT ");
     put_columns(b, m->kept, str_z(m->e->a, m->kept->ref.engine));
     put_from(b, state, m->kept);
-    if (parts.both.n) {
-        sb_addc(b, " WHERE ");
+    if (parts.both.n)
         return put_match(b, m->n, m->kept, m->other, "EXISTS", change, err);
-    }
     sb_fmt(b, ", (SELECT 1 FROM " STR_FMT " n%d WHERE ", STR_ARG(change), m->other->id);
     TRY(put_conjuncts(b, &parts.other, err));
     sb_addc(b, " LIMIT 1) any_match WHERE ");

@@ -271,6 +271,7 @@ NODISCARD Status agg_select_sql(Emit *e, const Node *n, Side side, const Restric
 /* Matching rows of two sides by n->preds (semi and outer joins). */
 typedef struct MatchParts { ExprVec kept, other, both; } MatchParts;
 void split_match(Arena *a, const Node *n, const Node *kept, const Node *other, MatchParts *ret);
+/* Behind "FROM … n<kept>": its rows that have (NOT EXISTS: have not) a match in `from`, the rows of `other`. */
 NODISCARD Status put_match(StrBuf *b, const Node *n, const Node *kept, const Node *other, const char *word, Str from, Error *err);
 
 /* delta.c: the change of a node as rows with a weight w. Call only when emit_changed. */

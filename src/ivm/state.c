@@ -362,27 +362,67 @@ static void see_side(void *ctx, const Expr *col)
     s->other_seen |= node_of(col) == s->other;
 }
 
+static SeenSides sides_of(const Expr *x, const Node *kept, const Node *other)
+{
+    SeenSides s = { kept, other, 0, 0 };
+    expr_visit_columns(x, see_side, &s);
+    return s;
+}
+
 /* Conditions by the sides that they name. */
 void split_match(Arena *a, const Node *n, const Node *kept, const Node *other, MatchParts *ret)
 {
     *ret = (MatchParts){0};
     for vec_each(Expr *, p, &n->preds) {
-        SeenSides s = { kept, other, 0, 0 };
-        expr_visit_columns(*p, see_side, &s);
+        SeenSides s = sides_of(*p, kept, other);
         vec_push(a, s.kept_seen && s.other_seen ? &ret->both : s.kept_seen ? &ret->kept : &ret->other, *p);
     }
 }
 
-/* A row of `kept` has (NOT EXISTS: has not) a match in `from`, the rows of `other`.  Without a condition on both sides
- * the subquery does not depend on the row: one look decides. */
+/* l = r, with l of the one side and r of the other. */
+static int ties(const Expr *p, const Node *kept, const Node *other)
+{
+    if (p->kind != EX_BINARY || p->op != OP_EQ)
+        return 0;
+    SeenSides l = sides_of(p->args.p[0], kept, other), r = sides_of(p->args.p[1], kept, other);
+    return (l.kept_seen && !l.other_seen && r.other_seen && !r.kept_seen) || (l.other_seen && !l.kept_seen && r.kept_seen && !r.other_seen);
+}
+
+/* Equations tie the sides together, and more is asked of one of them: in a correlated subquery that makes the engine collect the different
+ * rows of `kept` first, however many there are. */
+static int wants_join(const MatchParts *parts, const Node *kept, const Node *other, int anti)
+{
+    if (!parts->both.n || (anti ? parts->kept.n : 0) || !(parts->kept.n || parts->other.n))
+        return 0;
+    for vec_each(Expr *, p, &parts->both)
+        if (!ties(*p, kept, other))
+            return 0;
+    return 1;
+}
+
+static Status put_match_join(StrBuf *b, const MatchParts *parts, const Node *other, int anti, Str from, Error *err)
+{
+    sb_fmt(b, " %s JOIN (SELECT * FROM " STR_FMT " n%d WHERE ", anti ? "ANTI" : "SEMI", STR_ARG(from), other->id);
+    TRY(put_conjuncts(b, &parts->other, err));
+    sb_fmt(b, ") n%d ON ", other->id);
+    TRY(put_conjuncts(b, &parts->both, err));
+    if (!parts->kept.n)
+        return OK;
+    sb_addc(b, " WHERE ");
+    return put_conjuncts(b, &parts->kept, err);
+}
+
+/* Without a condition on both sides the subquery does not depend on the row: one look decides. */
 Status put_match(StrBuf *b, const Node *n, const Node *kept, const Node *other, const char *word, Str from, Error *err)
 {
     MatchParts parts;
     split_match(b->a, n, kept, other, &parts);
-    int alone = !parts.both.n && parts.kept.n;
-    const char *not_ = word[0] == 'N' ? "NOT " : "";
+    int alone = !parts.both.n && parts.kept.n, anti = word[0] == 'N';
+    if (wants_join(&parts, kept, other, anti))
+        return put_match_join(b, &parts, other, anti, from, err);
+    sb_addc(b, " WHERE ");
     if (alone) {
-        sb_fmt(b, "%s((", not_);
+        sb_addc(b, anti ? "NOT ((" : "((");
         TRY(put_conjuncts(b, &parts.kept, err));
         sb_addc(b, ") IS TRUE AND ");
     }
@@ -402,7 +442,6 @@ static Status state_semi(Emit *e, const Node *n, Side side, const Restrict *only
     put_columns(b, n, str_z(e->a, n->in.p[0]->ref.engine));
     sb_addc(b, " FROM ");
     TRY(sub(e, n->in.p[0], side, only, b, err));
-    sb_addc(b, " WHERE ");
     TRY(state_sql(e, n->in.p[1], side, if_any(&p), &other, err));
     other = str_fmt(e->a, "(" STR_FMT ")", STR_ARG(other));
     return put_match(b, n, n->in.p[0], n->in.p[1], n->anti ? "NOT EXISTS" : "EXISTS", other, err);

@@ -316,8 +316,6 @@ Status bind_function(Bind *b, Level *l, Expr **pe)
     f->class = (FuncClass)spec->class;
     f->canonical = str_c(spec->canonical ? spec->canonical : spec->name);
     f->engine = str_c(spec->engine ? spec->engine : spec->name);
-    if (e->args.n && e->args.p[0]->type.kind == DT_LIST && e->args.p[0]->type.length && str_eq(f->canonical, S("generate_subscripts")))
-        f->engine = S("unnest(range(0, CASE WHEN $2 = 1 THEN len($1) ELSE 0 END))");       /* an int2vector counts from 0 */
     f->volatile_ = spec->flags & FF_VOLATILE ? 1 : 0;
     TRY(coerce_args(b, e, spec, &common));
     e->nullable = is_nullable(e, spec);

@@ -27,14 +27,15 @@ static Status array_extent(FuncArgs *c)
     return func_with(c, sb_str(&b).p, ty(DT_INT32));
 }
 
-/* generate_subscripts(a, dimension[, backwards]) */
+/* generate_subscripts(a, dimension[, backwards]); an int2vector counts from 0 */
 static Status subscripts(FuncArgs *c)
 {
     StrBuf b = sb_new(c->b->a);
     Str list = S("$1");
     size_t n = 0;
+    int first = func_arg(c, 0)->kind == DT_LIST && func_arg(c, 0)->length ? 0 : 1;
 
-    sb_addc(&b, "range(1, 1 + coalesce(CASE $2");
+    sb_fmt(&b, "range(%d, %d + coalesce(CASE $2", first, first);
     for (const DataType *t = func_arg(c, 0); t->kind == DT_LIST; t = &t->children[0]) {
         sb_fmt(&b, " WHEN %zu THEN len(" STR_FMT ")", ++n, STR_ARG(list));
         list = str_fmt(c->b->a, STR_FMT "[1]", STR_ARG(list));
