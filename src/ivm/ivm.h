@@ -87,14 +87,14 @@ typedef struct IvmChange {
 typedef struct IvmStep { Str name, sql, nulls_sql, no_nulls; int once; } IvmStep;
 typedef struct IvmPlan {
     VEC(IvmStep) steps;
-    Str delete_sql;        /* SELECT __file, __pos, and for IVM_STORED the visible columns as __o1, __o2 …: stored rows that go; empty when none can.
+    Str delete_sql;        /* SELECT __file, __pos, and for IVM_STORED the visible columns as __ivm_o1, __ivm_o2 …: stored rows that go; empty when none can.
                               Of IVM_BAG and IVM_MERGE it reads steps alone: it gives the same when rows have come to v */
     Str insert_sql;        /* SELECT visible…, hidden…: rows that come */
     Str check_sql;         /* SELECT count(*) of broken invariants (negative counts, a row to delete that is not there);
                               non-zero: the stored state is wrong, refresh in full. Empty: nothing to check */
-    Str groups_sql;        /* of IVM_MERGE: the last step read once, in place of the three above.  visible…, hidden…, for IVM_STORED __file, __o1 … and
-                              __group (a number of the group: no two rows may have the same), then __pos (of the stored row that goes, NULL: none),
-                              __gone (nothing takes its place), __bad (an invariant is broken). Empty: not offered */
+    Str groups_sql;        /* of IVM_MERGE: the last step read once, in place of the three above.  visible…, hidden…, for IVM_STORED __ivm_file, __ivm_o1 …
+                              and __ivm_group (a number of the group: no two rows may have the same), then __ivm_pos (of the stored row that goes, NULL: none),
+                              __ivm_gone (nothing takes its place), __ivm_bad (an invariant is broken). Empty: not offered */
 } IvmPlan;
 
 /* A plan for one refresh. E_UNSUPPORTED for IVM_FULL_ONLY. */

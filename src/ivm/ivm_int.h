@@ -307,7 +307,7 @@ void store_keys(Compiler *c, const Node *top);
 Str hidden_keys(Arena *a, const IvmView *v);
 typedef enum { KEYS_MAY_BE_NULL, KEYS_NOT_NULL } KeyNulls;
 void put_stored_keys(StrBuf *b, const IvmView *v, const char *alias, KeyNulls nulls);            /* v.key = alias.k<i> … */
-/* ", v.column AS __o<i>" for each visible one, and ", alias.__o<i>", where delete_sql has them. */
+/* ", v.column AS __ivm_o<i>" for each visible one, and ", alias.__ivm_o<i>", where delete_sql has them. */
 void put_stored_visible(StrBuf *b, const IvmView *v);
 void put_stored_rows(StrBuf *b, const IvmView *v);                               /* the select list of delete_sql over v itself */
 void put_gone_visible(StrBuf *b, const IvmView *v, const char *alias);

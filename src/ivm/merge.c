@@ -598,12 +598,12 @@ static int shows_columns_only(const IvmView *v)
 /* The stored row that goes, and a number by which a group that is stored twice shows. */
 static void put_stored_row(StrBuf *b, const IvmView *v, const char *m)
 {
-    sb_fmt(b, ", %s.f AS __file", m);
+    sb_fmt(b, ", %s.f AS __ivm_file", m);
     put_gone_visible(b, v, m);
     sb_addc(b, ", hash(0");
     for (size_t i = 0; i < v->agg->nkeys; i++)
         sb_fmt(b, ", %s.k%zu", m, i + 1);
-    sb_addc(b, ") AS __group");
+    sb_addc(b, ") AS __ivm_group");
 }
 
 static Status all_of_groups(Emit *e, int deletes, Error *err)
@@ -616,17 +616,17 @@ static Status all_of_groups(Emit *e, int deletes, Error *err)
     sb_add(&b, hidden_columns(e->a, v));
     if (v->target == IVM_STORED)
         put_stored_row(&b, v, m);
-    sb_fmt(&b, ", %s.p AS __pos, ", m);
+    sb_fmt(&b, ", %s.p AS __ivm_pos, ", m);
     if (v->agg->nkeys)
         sb_fmt(&b, "%s.x0 <= 0", m);
     else
         sb_addc(&b, "FALSE");
-    sb_addc(&b, " AS __gone, ");
+    sb_addc(&b, " AS __ivm_gone, ");
     if (deletes || v->target == IVM_STORED)
         put_broken(&b, v, m);
     else
         sb_addc(&b, "FALSE");
-    sb_addc(&b, " AS __bad");
+    sb_addc(&b, " AS __ivm_bad");
     return root_select_sql(e, valued_groups(e->a, v, S("ivm_m"), ""), sb_str(&b), &e->plan->groups_sql, err);
 }
 

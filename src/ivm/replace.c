@@ -57,7 +57,7 @@ void put_stored_visible(StrBuf *b, const IvmView *v)
     for (size_t i = 0; v->target == IVM_STORED && i < v->visible.n; i++) {
         sb_addc(b, ", v.");
         sql_ident(b, v->visible.p[i].engine);
-        sb_fmt(b, " AS __o%zu", i + 1);
+        sb_fmt(b, " AS __ivm_o%zu", i + 1);
     }
 }
 
@@ -70,7 +70,7 @@ void put_stored_rows(StrBuf *b, const IvmView *v)
 void put_gone_visible(StrBuf *b, const IvmView *v, const char *alias)
 {
     for (size_t i = 0; v->target == IVM_STORED && i < v->visible.n; i++)
-        sb_fmt(b, ", %s.__o%zu", alias, i + 1);
+        sb_fmt(b, ", %s.__ivm_o%zu", alias, i + 1);
 }
 
 Status replace_compile(Compiler *c, Error *err)

@@ -172,7 +172,7 @@ static Str hash_of_gone(Job *j)
 
     sb_addc(&b, "hash(");
     for (size_t i = 0; i < ivm_visible(j->bound.view)->n; i++)
-        sb_fmt(&b, "%sq.__o%zu", i ? ", " : "", i + 1);
+        sb_fmt(&b, "%sq.__ivm_o%zu", i ? ", " : "", i + 1);
     sb_addc(&b, ")");
     return sb_str(&b);
 }
@@ -204,13 +204,13 @@ static Status groups_turn(Job *j, const IvmPlan *p, bool small, Turnover *t, Err
     Str with, sql;
 
     TRY(run_steps(j, p, small, &with, err));
-    sql = str_fmt(j->a, STR_FMT "SELECT q.*, CASE WHEN NOT q.__gone THEN " STR_FMT " END AS __come, CASE WHEN q.__file IS NOT NULL THEN " STR_FMT " END AS __went FROM (" STR_FMT ") q",
+    sql = str_fmt(j->a, STR_FMT "SELECT q.*, CASE WHEN NOT q.__ivm_gone THEN " STR_FMT " END AS __ivm_come, CASE WHEN q.__ivm_file IS NOT NULL THEN " STR_FMT " END AS __ivm_went FROM (" STR_FMT ") q",
                   STR_ARG(with), STR_ARG(hash_of_visible(j, "q.")), STR_ARG(hash_of_gone(j)), STR_ARG(p->groups_sql));
     TRY(job_with_states(j, sql, &sql, err));
     TRY(job_temp_table(j, S("r_groups"), sql, NULL, err));
-    *t = (Turnover){ .goes = S("(SELECT __file, __pos FROM r_groups WHERE __file IS NOT NULL)"), .comes = S("(SELECT * FROM r_groups WHERE NOT __gone)") };
-    sql = str_fmt(j->a, "SELECT " STR_FMT ", count(__come), " STR_FMT ", count(__went), count(*) FILTER (WHERE __bad) + count(*) - count(DISTINCT __group) FROM r_groups",
-                  STR_ARG(sum_of_hashes(j->a, S("__come"))), STR_ARG(sum_of_hashes(j->a, S("__went"))));
+    *t = (Turnover){ .goes = S("(SELECT __ivm_file AS __file, __ivm_pos AS __pos FROM r_groups WHERE __ivm_file IS NOT NULL)"), .comes = S("(SELECT * FROM r_groups WHERE NOT __ivm_gone)") };
+    sql = str_fmt(j->a, "SELECT " STR_FMT ", count(__ivm_come), " STR_FMT ", count(__ivm_went), count(*) FILTER (WHERE __ivm_bad) + count(*) - count(DISTINCT __ivm_group) FROM r_groups",
+                  STR_ARG(sum_of_hashes(j->a, S("__ivm_come"))), STR_ARG(sum_of_hashes(j->a, S("__ivm_went"))));
     return judge(j, sql, t, err);
 }
 

@@ -15,6 +15,8 @@ static Status unique_names(const IvmColumns *cols, Error *err)
     for (size_t i = 0; i < cols->n; i++) {
         if (str_starts(cols->p[i].name, S("__ivm")))
             return FAIL(err, E_INVALID, "column '" STR_FMT "': names that begin with __ivm are reserved for the system", STR_ARG(cols->p[i].name));
+        if (str_ieq(cols->p[i].name, S("__file")) || str_ieq(cols->p[i].name, S("__pos")))
+            return FAIL(err, E_INVALID, "column '" STR_FMT "': the names __file and __pos are reserved for the system", STR_ARG(cols->p[i].name));
         for (size_t k = 0; k < i; k++)
             if (str_ieq(cols->p[i].name, cols->p[k].name))
                 return FAIL(err, E_EXISTS, "[COLUMN_ALREADY_EXISTS] The column `" STR_FMT "` already exists. Choose another name or rename the existing column.", STR_ARG(cols->p[i].name));

@@ -7,6 +7,7 @@ QUERIES = {
               "JOIN glue_catalog.{ns}.r r ON c.r = r.id WHERE o.amount > 2 GROUP BY r.name",
     "nested": "SELECT n, COUNT(*) AS customers FROM (SELECT c.id AS id, COUNT(o.id) AS n FROM glue_catalog.{ns}.c c LEFT JOIN glue_catalog.{ns}.o o "
               "ON o.c = c.id GROUP BY c.id) t GROUP BY n",
+    "names": "SELECT c % 7 AS __gone, SUM(amount) AS __come, COUNT(part) AS o1, AVG(amount) AS k1, COUNT(*) AS f FROM glue_catalog.{ns}.o GROUP BY c % 7",
     "groups": "SELECT id % 9000 AS g, SUM(amount) AS total, AVG(amount) AS mean, COUNT(*) AS n FROM glue_catalog.{ns}.o GROUP BY id % 9000",
 }
 
@@ -31,6 +32,7 @@ def refreshed(server, ns):
         props = dict(server.sql(f"SHOW TBLPROPERTIES glue_catalog.{ns}.{v}"))
         assert props["lastRefreshType"] in ("INCREMENTAL", "NONE"), props
         assert sorted(server.sql(f"SELECT * FROM glue_catalog.{ns}.{v}"), key=repr) == sorted(server.sql(q.format(ns=ns)), key=repr), v
+        assert "proven" in server.run("verify", f"glue_catalog.{ns}.{v}").stdout          # the hash of the rows went along
 
 
 @pytest.mark.parametrize("version", [2, 3])
@@ -48,6 +50,12 @@ def test_deleted_rows_come_back(server, views, version):
     server.sql(f"DELETE FROM {o} WHERE id BETWEEN 100 AND 180")
     server.sql(f"INSERT INTO {o} VALUES (20001, 3, 5.00, 0.5), (20002, 3, 5.00, 0.5), (20002, 3, 5.00, 0.5)")
     refreshed(server, ns)
+
+
+@pytest.mark.parametrize("name", ["__pos", "__FILE", "__ivm_x"])
+def test_names_of_the_system(server, views, name):
+    with pytest.raises(Exception, match="reserved"):
+        server.sql(f"CREATE MATERIALIZED VIEW glue_catalog.{views}.w AS SELECT c AS {name}, COUNT(*) AS n FROM glue_catalog.{views}.o GROUP BY c")
 
 
 def test_every_table_of_a_join_changes(server, views):
