@@ -186,7 +186,7 @@ def run(binary, connect, folder, threads, report):
     events, tick = int(os.environ.get("FIRN_BENCH_EVENTS", 10_000_000)), int(os.environ.get("FIRN_BENCH_TICK", 100_000))
     names, programs = os.environ.get("FIRN_BENCH_QUERIES", " ".join(QUERIES)).split(), {}
     for peer in os.environ.get("NEXMARK_PEERS", "dataflow").split():
-        program, missing = build_peer(peer, pathlib.Path(binary).parent / "nexmark-peer")
+        program, missing = build_peer(peer, pathlib.Path(__file__).resolve().parent.parent / "build" / "nexmark-peer")
         if program:
             programs[peer] = program
         else:
