@@ -77,7 +77,7 @@ fn q3(s: Sources) -> Rows<Tup4<String, String, String, i64>> {
 }
 
 fn q4(s: Sources) -> Rows<Tup2<i64, i64>> {
-    let auctions = s.auctions.map_index(|a| (a.0, Tup3(a.8, a.5, a.6 * 1000)));
+    let auctions = s.auctions.map_index(|a| (a.0, Tup3(a.8, a.5, a.6)));
     let bids = s.bids.map_index(|b| (b.0, Tup2(b.2, b.5)));
     let valid = auctions.join_index(&bids, |id, Tup3(category, opens, expires), Tup2(price, time)| (opens..=expires).contains(&time).then_some((Tup2(*id, *category), *price)));
     let finals = valid.aggregate(Max).map_index(|(k, price)| (k.1, *price));
