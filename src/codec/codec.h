@@ -60,6 +60,12 @@ typedef enum { INTERVAL_PARSED, INTERVAL_MALFORMED, INTERVAL_TOO_LARGE } Interva
 IntervalField interval_field(Str word);                                  /* INTERVAL_ANY: it is none */
 IntervalParse interval_parse(Arena *a, Str text, const IntervalFields *f, Interval *ret);
 
+/* calendar.c: days since 1970-01-01 in the proleptic Gregorian calendar; year 0 is 1 BC. month 1 to 12. */
+typedef struct CalendarDay { int64_t year; int month, day; } CalendarDay;
+int64_t calendar_days(int64_t year, int64_t month, int64_t day);
+CalendarDay calendar_day(int64_t days);
+int calendar_month_length(int64_t year, int64_t month);
+
 /* time_char.c: a point in time by a pattern of PostgreSQL's to_char. zone: what TZ stands for. */
 Str time_char(Arena *a, int64_t micros, const char *zone, Str pattern);
 /* instant_text.c: the forms of dates and points in time that PostgreSQL reads (20000102, …T3:04z, +0530, BC) as the one that the engine reads; false: it is none of them. */

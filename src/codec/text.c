@@ -136,47 +136,23 @@ typedef struct { int year, month, day, hour, minute, second; } Civil;
 
 static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec", weekdays[] = "SunMonTueWedThuFriSat";
 
-/* Days since 1970-01-01 in the proleptic Gregorian calendar; years begin in March. */
-static int64_t days_from_civil(int64_t year, int month, int day)
-{
-    year -= month <= 2;
-    int64_t era = (year >= 0 ? year : year - 399) / 400, yoe = year - era * 400;
-    int64_t doy = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
-}
-
-static Civil civil_from_days(int64_t days)
-{
-    days += 719468;
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097, doe = days - era * 146097;
-    int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365, doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    int64_t mp = (5 * doy + 2) / 153;
-    int month = (int)(mp < 10 ? mp + 3 : mp - 9);
-    return (Civil){ .year = (int)(yoe + era * 400 + (month <= 2)), .month = month,
-                    .day = (int)(doy - (153 * mp + 2) / 5 + 1) };
-}
-
 /* False: no such day or time. A second of 60 is taken as the next minute. */
 static bool civil_to_ms(const Civil *c, int64_t *ms)
 {
-    static const char lengths[] = { 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    bool leap = c->year % 4 == 0 && (c->year % 100 || c->year % 400 == 0);
-
-    if (c->month < 1 || c->month > 12 || c->day < 1 || c->day > lengths[c->month - 1]
-        || (c->month == 2 && c->day == 29 && !leap) || c->hour > 23 || c->minute > 59 || c->second > 60)
+    if (c->month < 1 || c->month > 12 || c->day < 1 || c->day > calendar_month_length(c->year, c->month) || c->hour > 23 || c->minute > 59 || c->second > 60)
         return false;
-    *ms = ((days_from_civil(c->year, c->month, c->day) * 24 + c->hour) * 60 + c->minute) * 60000 + (int64_t)c->second * 1000;
+    *ms = ((calendar_days(c->year, c->month, c->day) * 24 + c->hour) * 60 + c->minute) * 60000 + (int64_t)c->second * 1000;
     return true;
 }
 
 Str http_date(Arena *a, int64_t ms)
 {
     int64_t s = (ms - ((ms % 1000) + 1000) % 1000) / 1000, rest = ((s % 86400) + 86400) % 86400, days = (s - rest) / 86400;
-    Civil c = civil_from_days(days);
+    CalendarDay c = calendar_day(days);
     int weekday = (int)(((days + 4) % 7 + 7) % 7);
 
     return str_fmt(a, "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", weekdays + (ptrdiff_t)3 * weekday, c.day,
-                   months + (ptrdiff_t)3 * (c.month - 1), c.year, (int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60));
+                   months + (ptrdiff_t)3 * (c.month - 1), (int)c.year, (int)(rest / 3600), (int)(rest / 60 % 60), (int)(rest % 60));
 }
 
 /* Takes exactly `n` digits. */

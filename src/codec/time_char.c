@@ -35,30 +35,16 @@ typedef struct Writer { Arena *a; StrBuf out; const Moment *m; const char *zone;
 
 static int64_t floor_div(int64_t x, int64_t y) { return x / y - (x % y < 0); }
 
-/* The days before a year's first, of 1970's. */
-static int64_t first_of(int64_t year)
-{
-    int64_t y = year - 1;
-    return 365 * y + floor_div(y, 4) - floor_div(y, 100) + floor_div(y, 400) - 719162;
-}
-
-static bool is_leap(int64_t y) { return y % 4 == 0 && (y % 100 != 0 || y % 400 == 0); }
+static int64_t first_of(int64_t year) { return calendar_days(year, 1, 1); }
 
 static void calendar(Moment *m)
 {
-    static const int lengths[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    int left;
+    CalendarDay d = calendar_day(m->day);
 
-    m->year = 1970 + floor_div(m->day * 400, 146097);
-    while (first_of(m->year) > m->day)
-        m->year--;
-    while (first_of(m->year + 1) <= m->day)
-        m->year++;
-    left = (int)(m->day - first_of(m->year));
-    m->yday = left + 1;
-    for (m->month = 0; left >= lengths[m->month] + (m->month == 1 && is_leap(m->year)); m->month++)
-        left -= lengths[m->month] + (m->month == 1 && is_leap(m->year));
-    m->mday = left + 1;
+    m->year = d.year;
+    m->month = d.month - 1;
+    m->mday = d.day;
+    m->yday = (int)(m->day - first_of(d.year)) + 1;
     m->wday = (int)(((m->day + 4) % 7 + 7) % 7);
 }
 

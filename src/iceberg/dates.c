@@ -16,28 +16,6 @@ int64_t ice_floor_mod(int64_t x, int64_t by)
     return r && (r < 0) != (by < 0) ? r + by : r;
 }
 
-/* Years are counted from 1 March, so that the leap day is the last of its year. */
-IceDate ice_date_of(int64_t days)
-{
-    int64_t z = days + 719468;
-    int64_t era = ice_floor_div(z, 146097), of_era = z - era * 146097;
-    int64_t year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    int64_t of_year = of_era - (365 * year + year / 4 - year / 100);
-    int64_t m = (5 * of_year + 2) / 153;
-    int month = (int)(m < 10 ? m + 3 : m - 9);
-
-    return (IceDate){ year + era * 400 + (month <= 2), month, (int)(of_year - (153 * m + 2) / 5 + 1) };
-}
-
-int64_t ice_days_of(IceDate d)
-{
-    int64_t y = d.year - (d.month <= 2);
-    int64_t era = ice_floor_div(y, 400), of_era = y - era * 400;
-    int64_t of_year = (153 * (d.month + (d.month > 2 ? -3 : 9)) + 2) / 5 + d.day - 1;
-
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
 /* Takes `min` to `max` digits off the front. */
 static bool take_number(Str *s, size_t min, size_t max, int64_t *ret)
 {
@@ -67,9 +45,9 @@ bool ice_date_read(Str *s, int64_t *days)
 
     if (!take_number(s, 4, 9, &y) || !take(s, '-') || !take_number(s, 2, 2, &m) || !take(s, '-') || !take_number(s, 2, 2, &d))
         return false;
-    IceDate date = { negative ? -y : y, (int)m, (int)d };
-    *days = ice_days_of(date);
-    IceDate back = ice_date_of(*days);
+    CalendarDay date = { negative ? -y : y, (int)m, (int)d };
+    *days = calendar_days(date.year, date.month, date.day);
+    CalendarDay back = calendar_day(*days);
     return m >= 1 && m <= 12 && back.month == date.month && back.day == date.day;
 }
 
@@ -94,7 +72,7 @@ bool ice_time_read(Str *s, int64_t *nanos)
 
 void ice_date_write(StrBuf *b, int64_t days)
 {
-    IceDate d = ice_date_of(days);
+    CalendarDay d = calendar_day(days);
 
     if (d.year < 0)
         sb_byte(b, '-');

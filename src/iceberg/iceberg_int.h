@@ -48,9 +48,6 @@ int64_t ice_prop_i64(const Props *p, const char *key, int64_t fallback);
 bool ice_prop_is(const Props *p, const char *key, const char *value, const char *fallback);
 
 /* ---- dates (dates.c): proleptic Gregorian, floor for negatives */
-typedef struct IceDate { int64_t year; int month, day; } IceDate;
-IceDate ice_date_of(int64_t days);
-int64_t ice_days_of(IceDate d);
 int64_t ice_floor_div(int64_t x, int64_t by);
 int64_t ice_floor_mod(int64_t x, int64_t by);
 bool ice_date_read(Str *s, int64_t *days);                           /* takes the text off the front of s */

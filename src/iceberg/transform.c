@@ -136,7 +136,7 @@ static bool calendar_value(TransformKind kind, const IceType *source, IceValue *
 
     if (!day_and_hour(source, v->integer, &days, &hours) || (kind == TRANSFORM_HOUR && source->kind == ICE_DATE))
         return false;
-    IceDate d = ice_date_of(days);
+    CalendarDay d = calendar_day(days);
     switch (kind) {
     case TRANSFORM_YEAR: v->integer = d.year - 1970; break;
     case TRANSFORM_MONTH: v->integer = (d.year - 1970) * 12 + d.month - 1; break;

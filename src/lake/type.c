@@ -160,10 +160,7 @@ static bool parse_days(Str text, int64_t *ret)
         return false;
     if (bc)
         y = 1 - y;
-    y -= m <= 2;                                     /* days from civil, Howard Hinnant's algorithm */
-    int64_t era = (y >= 0 ? y : y - 399) / 400, yoe = y - era * 400;
-    int64_t doy = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1, doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
-    *ret = era * 146097 + doe - 719468;
+    *ret = calendar_days(y, m, d);
     return true;
 }
 

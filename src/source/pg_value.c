@@ -170,13 +170,6 @@ static void expect(Clock *c, char x)
         c->bad = true;
 }
 
-static int64_t days_from_civil(int64_t y, int64_t m, int64_t d)
-{
-    y -= m <= 2;
-    int64_t era = (y >= 0 ? y : y - 399) / 400, yoe = y - era * 400, doy = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
-    return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
-}
-
 static int64_t date_days(Clock *c, int is_bc)
 {
     int64_t y = digits(c, 4, 7);
@@ -185,7 +178,7 @@ static int64_t date_days(Clock *c, int is_bc)
     expect(c, '-');
     int64_t d = digits(c, 2, 2);
     c->bad |= m < 1 || m > 12 || d < 1 || d > 31;
-    return days_from_civil(is_bc ? 1 - y : y, m, d);
+    return calendar_days(is_bc ? 1 - y : y, m, d);
 }
 
 static int64_t fraction(Clock *c)

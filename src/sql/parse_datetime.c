@@ -3,6 +3,7 @@
  *
  * Spark's forms: [+-]yyyy[-m[-d]], then ' ' or 'T', then h:m[:s[.ffffff]] and a zone Z, UTC, GMT, +hh[:mm[:ss]].
  * Without a zone the session's is meant, which is UTC.  Zone names of regions are refused. */
+#include "codec/codec.h"
 #include "sql/parse_int.h"
 
 enum { YEAR_MAX = 9999 };
@@ -32,24 +33,6 @@ static int64_t number(Reader *r, size_t min, size_t max)
     return v;
 }
 
-static int days_in_month(int64_t y, int64_t m)
-{
-    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    bool leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
-    return m == 2 && leap ? 29 : days[m - 1];
-}
-
-/* Days since 1970-01-01 in the proleptic Gregorian calendar. */
-static int64_t days_from_civil(int64_t y, int64_t m, int64_t d)
-{
-    y -= m <= 2;
-    int64_t era = (y >= 0 ? y : y - 399) / 400;
-    int64_t yoe = y - era * 400;
-    int64_t doy = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
-    int64_t doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
-    return era * 146097 + doe - 719468;
-}
-
 static int64_t date(Reader *r)
 {
     bool negative = skip(r, '-');
@@ -63,11 +46,11 @@ static int64_t date(Reader *r)
         if (skip(r, '-'))
             d = number(r, 1, 2);
     }
-    if (r->bad || m < 1 || m > 12 || d < 1 || y > YEAR_MAX || d > days_in_month(y, m)) {
+    if (r->bad || m < 1 || m > 12 || d < 1 || y > YEAR_MAX || d > calendar_month_length(y, m)) {
         r->bad = true;
         return 0;
     }
-    return days_from_civil(negative ? -y : y, m, d);
+    return calendar_days(negative ? -y : y, m, d);
 }
 
 static int64_t time_of_day(Reader *r)

@@ -7,43 +7,14 @@
 
 #include <stdio.h>
 
-/* ---- calendar (days from civil and back, with eras of 400 years) --------------------------------------------- */
-
-static int64_t days_of(int64_t y, int m, int d)
-{
-    y -= m <= 2;
-    int64_t era = (y >= 0 ? y : y - 399) / 400, yoe = y - era * 400;
-    int64_t doy = (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
-    return era * 146097 + yoe * 365 + yoe / 4 - yoe / 100 + doy - 719468;
-}
-
-static void civil_of(int64_t days, int64_t *y, int *m, int *d)
-{
-    days += 719468;
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097, doe = days - era * 146097;
-    int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365, doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    int64_t mp = (5 * doy + 2) / 153;
-    *d = (int)(doy - (153 * mp + 2) / 5 + 1);
-    *m = (int)(mp < 10 ? mp + 3 : mp - 9);
-    *y = yoe + era * 400 + (*m <= 2);
-}
-
-static int month_days(int64_t y, int m)
-{
-    static const int n[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    return m == 2 && (y % 4 == 0 && (y % 100 != 0 || y % 400 == 0)) ? 29 : n[m - 1];
-}
-
 /* ---- out ----------------------------------------------------------------------------------------------------- */
 
 static int64_t date_out_civil(PgOut *o, int64_t days)
 {
-    int64_t y;
-    int m, d;
+    CalendarDay d = calendar_day(days);
 
-    civil_of(days, &y, &m, &d);
-    pg_out_fmt(o, "%04lld-%02d-%02d", (long long)(y > 0 ? y : 1 - y), m, d);
-    return y;
+    pg_out_fmt(o, "%04lld-%02d-%02d", (long long)(d.year > 0 ? d.year : 1 - d.year), d.month, d.day);
+    return d.year;
 }
 
 void pg_date_out(PgOut *o, int64_t days)
@@ -185,9 +156,9 @@ static bool scan_date(Scan *s, int64_t *days)
         t.p++;
     if (scan_word(&t, "BC"))
         y = 1 - y;
-    if (d > month_days(y, (int)m))
+    if (d > calendar_month_length(y, (int)m))
         return false;
-    *days = days_of(y, (int)m, (int)d);
+    *days = calendar_days(y, (int)m, (int)d);
     return true;
 }
 
