@@ -6,8 +6,6 @@
  * Invariant: entries that were given out are the receiver's own; what they point to is shared, and lives as long as the receiver's arena. */
 #include "iceberg/iceberg_int.h"
 
-#include <stdlib.h>
-
 enum { KEPT_BYTES = 64 << 20 };
 
 typedef struct Kept { Arena *arena; IceEntries entries; int refs; } Kept;

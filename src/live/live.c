@@ -175,12 +175,6 @@ static Status own_types(Live *l, Relation *r, Error *err)
     TRY(duck_describe(l->conn, r->a, str_fmt(r->a, "SELECT " STR_FMT " FROM " STR_FMT, STR_ARG(live_columns_sql(r->a, &r->cols, "")), STR_ARG(live_table(r->a, r->id))), &cols, err));
     for (size_t i = 0; i < cols.n && i < r->cols.n; i++)
         r->cols.p[i].type = cols.p[i].type;
-    if (!r->view)
-        return OK;
-    cols = (DuckColumns){0};
-    TRY(duck_describe(l->conn, r->a, str_fmt(r->a, "SELECT * FROM " STR_FMT, STR_ARG(live_table(r->a, r->id))), &cols, err));
-    if (ivm_hidden(r->view)->n && cols.n == r->cols.n && !ivm_inner(r->view)->n)   /* it was given up when it was made */
-        ivm_give_up(r->view, S(GIVEN_UP));
     return OK;
 }
 
@@ -288,30 +282,31 @@ static Status fill_view(Live *l, Relation *r, const LiveViewOptions *o, Error *e
     return s;
 }
 
-/* Has the file just the hidden columns that the view keeps? Another release may have kept others. */
-static Status stored_fits(Live *l, const Relation *r, bool *ret, Error *err)
+/* Are these just the hidden columns that the view keeps? Another release may have kept others. */
+static bool are_hidden(const Relation *r, const DuckColumns *stored)
 {
-    CLEANUP(arena_destroyp) Arena *a = arena_create();
     const IvmColumns *hidden = ivm_hidden(r->view);
-    DuckColumns cols = {0};
 
-    TRY(duck_describe(l->conn, a, str_fmt(a, "SELECT * FROM " STR_FMT, STR_ARG(live_table(a, r->id))), &cols, err));
-    *ret = cols.n == r->cols.n + hidden->n;
-    for (size_t i = 0; *ret && i < hidden->n; i++)
-        *ret = str_eq(cols.p[r->cols.n + i].name, hidden->p[i].engine);
-    return OK;
+    if (stored->n != r->cols.n + hidden->n)
+        return false;
+    for (size_t i = 0; i < hidden->n; i++)
+        if (!str_eq(stored->p[r->cols.n + i].name, hidden->p[i].engine))
+            return false;
+    return true;
 }
 
-/* Else its table becomes another one; who reads it sees no change. */
+/* A view that was given up when it was made still is. Where the file has not what the view keeps, its table becomes another one; who reads it sees no change. */
 static Status fit_table(Live *l, Relation *r, Error *err)
 {
     CLEANUP(arena_destroyp) Arena *a = arena_create();
-    Tick t = { .l = l, .a = a, .replace = r, .fill = r, .replaced = live_create_sql(a, r) };
-    bool fits;
+    DuckColumns stored = {0};
 
-    TRY(stored_fits(l, r, &fits, err));
-    if (fits)
+    TRY(duck_describe(l->conn, a, str_fmt(a, "SELECT * FROM " STR_FMT, STR_ARG(live_table(a, r->id))), &stored, err));
+    if (ivm_hidden(r->view)->n && stored.n == r->cols.n && !ivm_inner(r->view)->n)
+        ivm_give_up(r->view, S(GIVEN_UP));
+    if (are_hidden(r, &stored))
         return OK;
+    Tick t = { .l = l, .a = a, .replace = r, .fill = r, .replaced = live_create_sql(a, r) };
     Status s = tick_run(&t, err);
     tick_forget_views(l);
     return s;
