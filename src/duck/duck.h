@@ -136,12 +136,15 @@ const int64_t *duck_i64s(const DuckResult *r, size_t col);        /* the chunk's
 /* One cell. Strings point into the chunk (valid until the next duck_next) except nested ones, which live in `a`. */
 Value duck_value(Arena *a, const DuckResult *r, size_t col, size_t row);
 
+/* CREATE OR REPLACE TEMP TABLE name AS sql; rows: how many it holds, may be NULL. */
+NODISCARD Status duck_table_as(DuckConn *c, Str name, Str sql, int64_t *rows, Error *err);
 /* The first cell of the first row; *has false when there is no row or it is null. */
 NODISCARD Status duck_scalar_i64(DuckConn *c, Str sql, int64_t *ret, bool *has, Error *err);
 NODISCARD Status duck_scalar_str(DuckConn *c, Arena *a, Str sql, Str *ret, bool *has, Error *err);
 
 /* Names and types of a query's columns without running it. */
 typedef VEC(DuckColumn) DuckColumns;
+const DuckColumn *duck_column_named(const DuckColumns *cols, Str name);      /* of just that spelling, else of that name in other letters; NULL: none */
 NODISCARD Status duck_describe(DuckConn *c, Arena *a, Str sql, DuckColumns *ret, Error *err);
 
 /* ---- rows in --------------------------------------------------------------------------------------------- */

@@ -358,6 +358,18 @@ Status duck_scalar_str(DuckConn *c, Arena *a, Str sql, Str *ret, bool *has, Erro
     return OK;
 }
 
+Status duck_table_as(DuckConn *c, Str name, Str sql, int64_t *rows, Error *err)
+{
+    CLEANUP(arena_destroyp) Arena *a = arena_create();
+    int64_t made = 0;
+    bool has;
+
+    TRY(duck_scalar_i64(c, str_fmt(a, "CREATE OR REPLACE TEMP TABLE " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), &made, &has, err));
+    if (rows)
+        *rows = made;
+    return OK;
+}
+
 /* ---- types without running -------------------------------------------------------------------------------- */
 
 /* Prepare has no error type; EXPLAIN fails in the same way and has. */
@@ -368,6 +380,17 @@ static Status prepare_failed(DuckConn *c, Arena *a, const char *sql, const char 
     if (duckdb_query(c->con, str_fmt(a, "EXPLAIN %s", sql).p, &r) != DuckDBSuccess)
         return DUCK_FAIL(err, duckdb_result_error_type(&r), duckdb_result_error(&r));
     return FAIL(err, E_INTERNAL, "the engine cannot prepare the statement: %s", why ? why : "");
+}
+
+const DuckColumn *duck_column_named(const DuckColumns *cols, Str name)
+{
+    for vec_each(const DuckColumn, c, cols)
+        if (str_eq(c->name, name))
+            return c;
+    for vec_each(const DuckColumn, c, cols)
+        if (str_ieq(c->name, name))
+            return c;
+    return NULL;
 }
 
 Status duck_describe(DuckConn *c, Arena *a, Str sql, DuckColumns *ret, Error *err)

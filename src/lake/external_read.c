@@ -193,17 +193,6 @@ static Status type_sql(const Reader *r, size_t column, Str *ret, Error *err)
     return OK;
 }
 
-static const DuckColumn *same_name(const DuckColumns *have, Str name)
-{
-    for (size_t i = 0; i < have->n; i++)
-        if (str_eq(have->p[i].name, name))
-            return &have->p[i];
-    for (size_t i = 0; i < have->n; i++)
-        if (str_ieq(have->p[i].name, name))
-            return &have->p[i];
-    return NULL;
-}
-
 /* openx's SerDe: "mapping.<column>" is the key in the file. */
 static Str key_of(const Reader *r, Str column)
 {
@@ -221,7 +210,7 @@ static Status typed_json(const Reader *r, StrBuf *b, DuckColumns *have, Error *e
     TRY(duck_describe(r->c, r->a, str_cat(r->a, S("SELECT * FROM "), sb_str(&untyped)), have, err));
     sb_addc(&columns, ", columns = {");
     for (size_t i = 0; i < r->ext->ncolumns; i++) {
-        const DuckColumn *there = same_name(have, key_of(r, r->schema->fields.p[i].name));
+        const DuckColumn *there = duck_column_named(have, key_of(r, r->schema->fields.p[i].name));
         Str type;
         if (!there)
             continue;
@@ -264,7 +253,7 @@ static Status column(const Reader *r, StrBuf *b, size_t i, const DuckColumns *ha
         cast(b, "TRY_CAST", str_fmt(r->a, "f.c%zu", i), type);
         return OK;
     }
-    const DuckColumn *there = same_name(have, r->ext->format == EXT_JSON ? key_of(r, name) : name);
+    const DuckColumn *there = duck_column_named(have, r->ext->format == EXT_JSON ? key_of(r, name) : name);
     cast(b, "CAST", there ? str_cat(r->a, S("f."), sql_ident_str(r->a, there->name)) : S("NULL"), type);
     return OK;
 }

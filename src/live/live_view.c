@@ -57,16 +57,7 @@ bool tick_heard(const Tick *t, const Relation *r)
     return false;
 }
 
-static Status make_counted(Tick *t, Str name, Str sql, int64_t *rows, Error *err)
-{
-    bool has;
-    return duck_scalar_i64(t->l->conn, str_fmt(t->a, "CREATE OR REPLACE TEMP TABLE " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), rows, &has, err);
-}
-
-static Status make(Tick *t, Str name, Str sql, Error *err)
-{
-    return live_exec(t->l, str_fmt(t->a, "CREATE OR REPLACE TEMP TABLE " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), err);
-}
+static Status make(Tick *t, Str name, Str sql, Error *err) { return duck_table_as(t->l->conn, name, sql, NULL, err); }
 
 /* Rows that go and come again cancel out. */
 Status tick_difference(Tick *t, Delta *d, Str name, Error *err)
@@ -194,7 +185,7 @@ static Status recompute(Tick *t, Relation *r, Error *err)
     Str sql;
 
     TRY(ivm_full_sql(t->a, r->view, &sql, err));
-    TRY(make_counted(t, d.ins, sql, &came, err));
+    TRY(duck_table_as(t->l->conn, d.ins, sql, &came, err));
     TRY(check_asserts(t, r, d.ins, err));
     TRY(make(t, d.del, str_fmt(t->a, "SELECT rowid AS rid FROM " STR_FMT, STR_ARG(live_table(t->a, r->id))), err));
     return finish(t, &d, came, err);
@@ -251,7 +242,7 @@ static Status find_gone(Tick *t, Delta *d, const IvmPlan *p, Error *err)
     if (!p->delete_sql.n)
         return OK;
     Str name = str_fmt(t->a, "vx%lld", (long long)d->rel->id);
-    TRY(make_counted(t, name, gone_sql(t, p), &rows, err));
+    TRY(duck_table_as(t->l->conn, name, gone_sql(t, p), &rows, err));
     if (rows)
         d->del = name;
     return OK;
@@ -297,7 +288,7 @@ static Status incremental(Tick *t, Relation *r, const IvmChange *changes, Error 
     if (!heard)
         return apply_at_once(t, &d, p, err);
     TRY(find_gone(t, &d, p, err));
-    TRY(make_counted(t, d.ins, p->insert_sql.n ? p->insert_sql : str_fmt(t->a, "SELECT " STR_FMT " FROM " STR_FMT " WHERE false", STR_ARG(stored_columns(t, r)), STR_ARG(live_table(t->a, r->id))), &came, err));
+    TRY(duck_table_as(t->l->conn, d.ins, p->insert_sql.n ? p->insert_sql : str_fmt(t->a, "SELECT " STR_FMT " FROM " STR_FMT " WHERE false", STR_ARG(stored_columns(t, r)), STR_ARG(live_table(t->a, r->id))), &came, err));
     TRY(check_asserts(t, r, d.ins, err));
     return finish(t, &d, came, err);
 }

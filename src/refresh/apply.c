@@ -13,17 +13,22 @@ const char *const ROW_HASH_ALGORITHM = "engine-hash-sum-1";
 
 /* ---- row hash ------------------------------------------------------------------------------------------------------------- */
 
+static Str hash_of(Arena *a, const StrVec *cells)
+{
+    Str list = str_join(a, cells, S(", "));
+    return str_fmt(a, "hash(" STR_FMT ")", STR_ARG(list));
+}
+
+static Str sum_of_hashes(Arena *a, Str hash) { return str_fmt(a, "CAST(coalesce(sum(CAST(" STR_FMT " AS HUGEINT)), 0) AS VARCHAR)", STR_ARG(hash)); }
+
 Str row_hash_sql(Arena *a, const BoundColumns *visible, Str from)
 {
-    StrBuf b = sb_new(a);
+    StrVec cells = {0};
 
-    sb_addc(&b, "SELECT CAST(coalesce(sum(CAST(hash(");
-    for (size_t i = 0; i < visible->n; i++) {
-        sb_addc(&b, i ? ", " : "");
-        sql_ident(&b, visible->p[i].engine);
-    }
-    sb_fmt(&b, ") AS HUGEINT)), 0) AS VARCHAR) AS h, count(*) AS n FROM " STR_FMT, STR_ARG(from));
-    return sb_str(&b);
+    for vec_each(const BoundColumn, c, visible)
+        vec_push(a, &cells, sql_ident_str(a, c->engine));
+    Str sum = sum_of_hashes(a, hash_of(a, &cells));
+    return str_fmt(a, "SELECT " STR_FMT " AS h, count(*) AS n FROM " STR_FMT, STR_ARG(sum), STR_ARG(from));
 }
 
 Str wide_text(Arena *a, __int128 v)
@@ -144,37 +149,31 @@ static Status run_steps(Job *j, const IvmPlan *p, bool small, Str *last, Error *
         if (inside)
             continue;
         TRY(job_with_states(j, sql, &sql, err));
-        TRY_CTX(job_temp_table(j, s->name, sql, NULL, err), err, "step " STR_FMT " of the incremental plan", STR_ARG(s->name));
+        TRY_CTX(duck_table_as(j->c, s->name, sql, NULL, err), err, "step " STR_FMT " of the incremental plan", STR_ARG(s->name));
     }
     if (last)
         *last = with;
     return OK;
 }
 
-static Str hash_of_visible(Job *j, const char *alias)
+/* Of a row under the alias q. */
+static Str hash_of_visible(Job *j)
 {
-    StrBuf b = sb_new(j->a);
-    const IvmColumns *cols = ivm_visible(j->bound.view);
+    StrVec cells = {0};
 
-    sb_addc(&b, "hash(");
-    for (size_t i = 0; i < cols->n; i++) {
-        sb_fmt(&b, "%s%s", i ? ", " : "", alias);
-        sql_ident(&b, cols->p[i].engine);
-    }
-    sb_addc(&b, ")");
-    return sb_str(&b);
+    for vec_each(const IvmColumn, c, ivm_visible(j->bound.view))
+        vec_push(j->a, &cells, str_cat(j->a, S("q."), sql_ident_str(j->a, c->engine)));
+    return hash_of(j->a, &cells);
 }
 
 /* The same of the stored row that goes. */
 static Str hash_of_gone(Job *j)
 {
-    StrBuf b = sb_new(j->a);
+    StrVec cells = {0};
 
-    sb_addc(&b, "hash(");
     for (size_t i = 0; i < ivm_visible(j->bound.view)->n; i++)
-        sb_fmt(&b, "%sq.__ivm_o%zu", i ? ", " : "", i + 1);
-    sb_addc(&b, ")");
-    return sb_str(&b);
+        vec_push(j->a, &cells, str_fmt(j->a, "q.__ivm_o%zu", i + 1));
+    return hash_of(j->a, &cells);
 }
 
 /* What the rows do to the view's hash and how many of them there are, and how many invariants of the stored state are broken.
@@ -196,8 +195,6 @@ static Status judge(Job *j, Str sql, Turnover *t, Error *err)
     return OK;
 }
 
-static Str sum_of_hashes(Arena *a, Str hash) { return str_fmt(a, "CAST(coalesce(sum(CAST(" STR_FMT " AS HUGEINT)), 0) AS VARCHAR)", STR_ARG(hash)); }
-
 /* Groups of an aggregate, each with its old row: one table holds both what goes and what comes. */
 static Status groups_turn(Job *j, const IvmPlan *p, bool small, Turnover *t, Error *err)
 {
@@ -205,9 +202,9 @@ static Status groups_turn(Job *j, const IvmPlan *p, bool small, Turnover *t, Err
 
     TRY(run_steps(j, p, small, &with, err));
     sql = str_fmt(j->a, STR_FMT "SELECT q.*, CASE WHEN NOT q.__ivm_gone THEN " STR_FMT " END AS __ivm_come, CASE WHEN q.__ivm_file IS NOT NULL THEN " STR_FMT " END AS __ivm_went FROM (" STR_FMT ") q",
-                  STR_ARG(with), STR_ARG(hash_of_visible(j, "q.")), STR_ARG(hash_of_gone(j)), STR_ARG(p->groups_sql));
+                  STR_ARG(with), STR_ARG(hash_of_visible(j)), STR_ARG(hash_of_gone(j)), STR_ARG(p->groups_sql));
     TRY(job_with_states(j, sql, &sql, err));
-    TRY(job_temp_table(j, S("r_groups"), sql, NULL, err));
+    TRY(duck_table_as(j->c, S("r_groups"), sql, NULL, err));
     *t = (Turnover){ .goes = S("(SELECT __ivm_file AS __file, __ivm_pos AS __pos FROM r_groups WHERE __ivm_file IS NOT NULL)"), .comes = S("(SELECT * FROM r_groups WHERE NOT __ivm_gone)") };
     sql = str_fmt(j->a, "SELECT " STR_FMT ", count(__ivm_come), " STR_FMT ", count(__ivm_went), count(*) FILTER (WHERE __ivm_bad) + count(*) - count(DISTINCT __ivm_group) FROM r_groups",
                   STR_ARG(sum_of_hashes(j->a, S("__ivm_come"))), STR_ARG(sum_of_hashes(j->a, S("__ivm_went"))));
@@ -222,7 +219,7 @@ static Status rows_that_go(Job *j, const IvmPlan *p, Error *err)
         sql = str_fmt(j->a, "SELECT q.__file, q.__pos, " STR_FMT " AS __went FROM (" STR_FMT ") q", STR_ARG(hash_of_gone(j)), STR_ARG(p->delete_sql));
         TRY(job_with_states(j, sql, &sql, err));
     }
-    return job_temp_table(j, S("r_del"), sql, NULL, err);
+    return duck_table_as(j->c, S("r_del"), sql, NULL, err);
 }
 
 static Status rows_that_come(Job *j, const IvmPlan *p, Error *err)
@@ -230,7 +227,7 @@ static Status rows_that_come(Job *j, const IvmPlan *p, Error *err)
     Str sql;
 
     TRY(job_with_states(j, p->insert_sql, &sql, err));
-    return job_temp_table(j, S("r_ins"), sql, NULL, err);
+    return duck_table_as(j->c, S("r_ins"), sql, NULL, err);
 }
 
 static Status check_plan(Job *j, const IvmPlan *p, int64_t *broken, Error *err)
@@ -258,7 +255,7 @@ static Status rows_turn(Job *j, const IvmPlan *p, bool small, Turnover *t, Error
     if (s != OK)                                     /* a broken state may not even give rows */
         return check_plan(j, p, &t->broken, &ignored) == OK && t->broken ? OK : s;
     sql = str_fmt(j->a, "SELECT i.h, i.n, d.h, d.n, CAST((" STR_FMT ") AS BIGINT) FROM (SELECT " STR_FMT " AS h, count(*) AS n FROM r_ins q) i, (SELECT " STR_FMT " AS h, count(*) AS n FROM r_del) d",
-                  STR_ARG(p->check_sql.n ? p->check_sql : S("SELECT 0")), STR_ARG(sum_of_hashes(j->a, hash_of_visible(j, "q."))), STR_ARG(sum_of_hashes(j->a, S("__went"))));
+                  STR_ARG(p->check_sql.n ? p->check_sql : S("SELECT 0")), STR_ARG(sum_of_hashes(j->a, hash_of_visible(j))), STR_ARG(sum_of_hashes(j->a, S("__went"))));
     TRY(job_with_states(j, sql, &sql, err));
     return judge(j, sql, t, err);
 }
@@ -272,9 +269,13 @@ static Status turnover(Job *j, const IvmPlan *p, Turnover *t, Error *err)
 {
     const IceSnapshot *now = ice_current_snapshot(j->table.meta);
     bool small = now && snapshot_total(now, S("total-records")) <= SMALL_VIEW;
-    Status s = p->groups_sql.n ? groups_turn(j, p, small, t, err) : E_INTERNAL;
 
-    return may_be_of_the_state(s) ? rows_turn(j, p, small, t, err) : s;
+    if (p->groups_sql.n) {
+        Status s = groups_turn(j, p, small, t, err);
+        if (!may_be_of_the_state(s))
+            return s;
+    }
+    return rows_turn(j, p, small, t, err);
 }
 
 /* ---- incremental ------------------------------------------------------------------------------------------------------------------ */

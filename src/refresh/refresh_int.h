@@ -76,7 +76,6 @@ NODISCARD Status job_incremental(Job *j, Error *err);
 const uint8_t *job_source_reads(Job *j, size_t i);              /* which fields of the source any plan reads; NULL: all */
 NODISCARD Status job_changes(Job *j, Error *err);               /* s<i>_chg of what changed, and the plan */
 NODISCARD Status job_with_states(Job *j, Str sql, Str *ret, Error *err);       /* sql that may name relations of a plan (ivm.h), for the engine */
-NODISCARD Status job_temp_table(Job *j, Str name, Str sql, int64_t *rows, Error *err);      /* rows: how many it holds; may be NULL */
 
 /* Completes run, mview and evidence for the snapshot that `next` holds. */
 NODISCARD Status job_publish(Job *j, CatChange *also, size_t *nalso, Error *err);

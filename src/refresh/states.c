@@ -10,18 +10,6 @@
 
 /* ---- changes -------------------------------------------------------------------------------------------------------- */
 
-/* Makes a temporary table; the engine answers with the number of its rows. */
-Status job_temp_table(Job *j, Str name, Str sql, int64_t *rows, Error *err)
-{
-    bool has;
-    int64_t made;
-
-    TRY(duck_scalar_i64(j->c, str_fmt(j->a, "CREATE OR REPLACE TEMP TABLE " STR_FMT " AS " STR_FMT, STR_ARG(name), STR_ARG(sql)), &made, &has, err));
-    if (rows)
-        *rows = made;
-    return OK;
-}
-
 /* The columns of a source that any plan reads, one byte a field; at least one, which keeps the grouping of a bare count(*) honest.
  * NULL: the query is printed as it was written, all of them. */
 const uint8_t *job_source_reads(Job *j, size_t i)
@@ -67,7 +55,7 @@ static Status change_table(Job *j, size_t i, Error *err)
 {
     int64_t rows = 0;
 
-    TRY_CTX(job_temp_table(j, str_fmt(j->a, "s%zu_chg", i), change_sql(j, i), &rows, err), err, "changes of " STR_FMT, STR_ARG(ivm_source(j->bound.view, i)->display));
+    TRY_CTX(duck_table_as(j->c, str_fmt(j->a, "s%zu_chg", i), change_sql(j, i), &rows, err), err, "changes of " STR_FMT, STR_ARG(ivm_source(j->bound.view, i)->display));
     j->rows_in += rows;
     j->changes[i].changed = rows > 0;
     return OK;
@@ -123,9 +111,16 @@ static Named named(Job *j, Str word, size_t *source)
     return NAMES_NOTHING;
 }
 
+static SourceState *state_at(Job *j, size_t i)
+{
+    if (!j->states)
+        j->states = arena_array(j->a, SourceState, j->bound.sources.n + 1);
+    return &j->states[i];
+}
+
 static Status source_text(Job *j, size_t i, Named what, Str *ret, Error *err)
 {
-    SourceState *s = &j->states[i];
+    SourceState *s = state_at(j, i);
 
     if (what == NAMES_NEW) {
         TRY(source_state(j, i, j->bound.sources.p[i]->snapshot, &s->is, err));
@@ -187,8 +182,6 @@ Status job_with_states(Job *j, Str sql, Str *ret, Error *err)
     StrBuf b = sb_new(j->a);
     Str state;
 
-    if (!j->states)
-        j->states = arena_array(j->a, SourceState, j->bound.sources.n + 1);
     for (size_t at = 0; at < sql.n; ) {
         bool bare;
         Str t = next_token(sql, at, &bare);
@@ -234,7 +227,6 @@ Status job_changes(Job *j, Error *err)
 {
     bool fewer = false;
 
-    j->states = arena_array(j->a, SourceState, j->bound.sources.n + 1);
     TRY(ivm_plan(j->a, j->bound.view, j->changes, &j->plan, err));
     const size_t *names = names_of_changes(j);
     for (size_t i = 0; i < j->bound.sources.n; i++) {
@@ -242,7 +234,7 @@ Status job_changes(Job *j, Error *err)
         if (!j->changes[i].changed)
             continue;
         if (names[i] < 2 && d->whole && d->rows_upper && !both_signs(d)) {
-            j->states[i].change = change_sql(j, i);
+            state_at(j, i)->change = change_sql(j, i);
             j->rows_in += d->rows_upper;
             continue;
         }

@@ -296,17 +296,6 @@ static Status csv_rows(const Copy *c, Str uri, Str path, StrBuf *b, DataType *ty
     return OK;
 }
 
-static const DuckColumn *named(const DuckColumns *have, Str name)
-{
-    for (size_t i = 0; i < have->n; i++)
-        if (str_eq(have->p[i].name, name))
-            return &have->p[i];
-    for (size_t i = 0; i < have->n; i++)
-        if (str_ieq(have->p[i].name, name))
-            return &have->p[i];
-    return NULL;
-}
-
 static Status parquet_rows(const Copy *c, Str path, StrBuf *b, DataType *types, Error *err)
 {
     Arena *a = c->r->a;
@@ -317,7 +306,7 @@ static Status parquet_rows(const Copy *c, Str path, StrBuf *b, DataType *types, 
     sb_addc(b, "(SELECT ");
     for (size_t i = 0; i < c->columns.n; i++) {
         Str name = c->dml.columns.p[c->columns.p[i]].name;
-        const DuckColumn *there = named(&have, name);
+        const DuckColumn *there = duck_column_named(&have, name);
         if (!there)
             return live_refuse(FAIL(err, E_INVALID, "column \"" STR_FMT "\" is not in the file", STR_ARG(name)), "42703", err);
         types[i] = there->type;
@@ -351,14 +340,6 @@ static void hide(char *text, Str path)
     }
 }
 
-/* The engine explains at length; its first line says what happened. */
-static void first_line(Error *err)
-{
-    char *end = strchr(err->message, '\n');
-    if (end)
-        *end = '\0';
-}
-
 static Status write_file(Copy *c, Str uri, int64_t *rows, Error *err)
 {
     Str path = {0};
@@ -374,7 +355,6 @@ static Status write_file(Copy *c, Str uri, int64_t *rows, Error *err)
     hide(err->message, path);
     hide(err->detail, path);
     hide(err->hint, path);
-    first_line(err);
     error_context(err, "file '" STR_FMT "'", STR_ARG(uri));
     return s;
 }
